@@ -1,0 +1,1 @@
+"""Adapters to engines, reached only through entry points."""

@@ -1,0 +1,1 @@
+"""Cuts documents into chunks: pure functions."""

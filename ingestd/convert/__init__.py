@@ -1,0 +1,1 @@
+"""Turns files into documents, in killable processes."""

@@ -1,0 +1,1 @@
+"""Finds out what changed below the roots."""

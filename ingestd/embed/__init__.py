@@ -1,0 +1,1 @@
+"""Turns texts into vectors, never the same text twice."""

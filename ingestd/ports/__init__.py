@@ -1,0 +1,1 @@
+"""Protocols between the core and its adapters."""

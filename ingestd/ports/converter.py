@@ -1,0 +1,48 @@
+"""What turns a file into a document."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ingestd.model.document import Document
+from ingestd.model.recipe import Stage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversionRequest:
+    """One file to convert."""
+
+    path: Path
+    """A private copy, or the file itself opened read-only; never written to."""
+    name: str
+    """File name for people and for the title; undecodable bytes as backslash escapes."""
+    mime: str
+
+
+class Converter(Protocol):
+    """An engine that reads some types of files."""
+
+    @property
+    def stage(self) -> Stage:
+        """Identity: the adapter's name, its own version, every option that can change its output."""
+        ...
+
+    @property
+    def mimes(self) -> frozenset[str]:
+        """Types that it takes."""
+        ...
+
+    @property
+    def in_process(self) -> bool:
+        """True only for our own plain readers of text, whose time is bounded by their input: no child is needed."""
+        ...
+
+    def convert(self, request: ConversionRequest) -> Document:
+        """Convert the file, whole.
+
+        Raises
+        ------
+        PermanentError
+            With the reason, when the file cannot be converted.
+        """
+        ...

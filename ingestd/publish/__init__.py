@@ -1,0 +1,1 @@
+"""Brings a document version into the store, add first."""

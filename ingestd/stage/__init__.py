@@ -1,0 +1,1 @@
+"""Opens, hashes and copies a source, safely."""
