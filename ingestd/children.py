@@ -7,6 +7,7 @@ past its deadline kills the child's whole process group: nothing else stops nati
 import ctypes
 import json
 import os
+import queue
 import signal
 import socket
 import struct
@@ -15,7 +16,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, TypeVar
 
 from ingestd import errors, failpoints
 
@@ -23,6 +26,10 @@ FRAME_BYTES = 512 * 1024 * 1024
 """Most bytes of one frame; a larger one is a fault of the other side."""
 _HEAD = struct.Struct("<II")
 _PR_SET_PDEATHSIG = 1
+
+_Started = TypeVar("_Started")
+_starts: "queue.SimpleQueue[Callable[[], None]] | None" = None
+_starts_lock = threading.Lock()
 
 Request = Mapping[str, Any]
 Reply = tuple[dict[str, Any], bytes]
@@ -65,13 +72,16 @@ class Child:
         self._socket = ours
         self._lock = threading.Lock()
         with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", module, str(theirs.fileno()), json.dumps({**arguments, "nice": nice})],
-                pass_fds=(theirs.fileno(),),
-                start_new_session=True,
-                stdin=subprocess.DEVNULL,
-                stdout=sys.stderr.fileno() if _has_descriptor(sys.stderr) else subprocess.DEVNULL,
-                env={**os.environ, **(environment or {})},
+            self._process = _from_a_lasting_thread(
+                partial(
+                    subprocess.Popen,
+                    [sys.executable, "-m", module, str(theirs.fileno()), json.dumps({**arguments, "nice": nice})],
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                    stdin=subprocess.DEVNULL,
+                    stdout=sys.stderr.fileno() if _has_descriptor(sys.stderr) else subprocess.DEVNULL,
+                    env={**os.environ, **(environment or {})},
+                )
             )
 
     @property
@@ -208,6 +218,31 @@ def error_as_json(error: errors.IngestdError) -> dict[str, Any]:
 def error_from_json(value: Mapping[str, Any]) -> errors.IngestdError:
     """Error of our tree from what :func:`error_as_json` gave; an unknown class becomes the tree's root."""
     return _error_from(value)
+
+
+def _from_a_lasting_thread(start: Callable[[], _Started]) -> _Started:
+    # The parent-death signal fires when the thread that started a child ends, not only its process (prctl(2);
+    # measured 2026-11-30: a child started from a worker thread died with that thread).
+    global _starts
+    with _starts_lock:
+        if _starts is None:
+            _starts = queue.SimpleQueue()
+            threading.Thread(target=_start_children, args=(_starts,), name="children", daemon=True).start()
+    started: Future[_Started] = Future()
+    _starts.put(partial(_start, start, started))
+    return started.result()
+
+
+def _start_children(starts: "queue.SimpleQueue[Callable[[], None]]") -> None:
+    while True:
+        starts.get()()
+
+
+def _start(start: Callable[[], _Started], started: "Future[_Started]") -> None:
+    try:
+        started.set_result(start())
+    except BaseException as error:  # noqa: BLE001  # it is raised again, in the thread that asked
+        started.set_exception(error)
 
 
 def _ready(answer_with: Callable[[dict[str, Any]], Answerer], arguments: dict[str, Any]) -> Answerer:
