@@ -189,7 +189,9 @@ def send_frame(channel: socket.socket, value: Request, blob: bytes = b"") -> Non
         channel.sendall(blob)
 
 
-def receive_frame(channel: socket.socket, *, deadline: float | None = None) -> Reply:
+def receive_frame(
+    channel: socket.socket, *, deadline: float | None = None, limit_bytes: int = FRAME_BYTES
+) -> Reply:
     """Read one frame.
 
     Raises
@@ -202,8 +204,8 @@ def receive_frame(channel: socket.socket, *, deadline: float | None = None) -> R
         The frame is over the cap or is no JSON object: a fault of the other side.
     """
     head_bytes, blob_bytes = _HEAD.unpack(_receive(channel, _HEAD.size, deadline))
-    if head_bytes + blob_bytes > FRAME_BYTES:
-        raise ValueError(f"a frame of {head_bytes + blob_bytes} bytes is over the cap of {FRAME_BYTES}")
+    if head_bytes + blob_bytes > limit_bytes:
+        raise ValueError(f"a frame of {head_bytes + blob_bytes} bytes is over the cap of {limit_bytes}")
     value = json.loads(_receive(channel, head_bytes, deadline))
     if not isinstance(value, dict):
         raise ValueError(f"a frame holds a {type(value).__name__}, not an object")
