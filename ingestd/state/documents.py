@@ -1,0 +1,234 @@
+"""Documents and the points of their served versions."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import Row, text
+
+from ingestd.model.identity import Digest, DocumentId, Fingerprint, PointId
+from ingestd.state.engine import Transaction
+
+_COLUMNS = (
+    "id, generation_id, doc_id, source_id, version, last_version, fingerprint, convert_digest, chunk_digest, "
+    "facts_digest, recipe, title, chunk_count, served_ns"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What a version was made from: equal to what would be made now, nothing needs doing."""
+
+    fingerprint: Fingerprint | None
+    convert_digest: Digest
+    chunk_digest: Digest
+    facts_digest: Digest
+    """Over what the payload says beside the text: path, tags, times."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRow:
+    """A document in one generation."""
+
+    id: int
+    generation_id: int
+    doc_id: DocumentId
+    source_id: int
+    version: int
+    """Served; 0 when none is."""
+    last_version: int
+    """Highest that was ever used, by an intent too: the next is above it."""
+    made: Made
+    recipe: str
+    title: str
+    chunk_count: int
+    served_ns: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedVersion:
+    """What the transaction that serves a version states."""
+
+    version: int
+    made: Made
+    recipe: str
+    title: str
+    chunk_count: int
+
+
+def find(transaction: Transaction, generation_id: int, doc_id: DocumentId) -> DocumentRow | None:
+    """Document in the generation."""
+    row = transaction.execute(
+        text(f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation AND doc_id = :doc"),
+        {"generation": generation_id, "doc": doc_id},
+    ).one_or_none()
+    return None if row is None else _row(row)
+
+
+def of_source(transaction: Transaction, source_id: int) -> tuple[DocumentRow, ...]:
+    """The source's documents, one for each generation that has it."""
+    rows = transaction.execute(
+        text(f"SELECT {_COLUMNS} FROM document WHERE source_id = :source ORDER BY generation_id"), {"source": source_id}
+    )
+    return tuple(_row(row) for row in rows)
+
+
+def in_generation(transaction: Transaction, generation_id: int) -> tuple[DocumentRow, ...]:
+    """Every document of the generation."""
+    rows = transaction.execute(
+        text(f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation ORDER BY id"),
+        {"generation": generation_id},
+    )
+    return tuple(_row(row) for row in rows)
+
+
+def ensure(transaction: Transaction, generation_id: int, doc_id: DocumentId, source_id: int) -> DocumentRow:
+    """Row of the document, made when it is new; it belongs to the source from now on."""
+    transaction.execute(
+        text(
+            "INSERT INTO document(generation_id, doc_id, source_id) VALUES(:generation, :doc, :source) "
+            "ON CONFLICT(generation_id, doc_id) DO UPDATE SET source_id = :source"
+        ),
+        {"generation": generation_id, "doc": doc_id, "source": source_id},
+    )
+    row = find(transaction, generation_id, doc_id)
+    assert row is not None
+    return row
+
+
+def points(transaction: Transaction, document_id: int) -> frozenset[PointId]:
+    """Ids of the served version."""
+    rows = transaction.execute(text("SELECT id FROM point WHERE document_id = :id"), {"id": document_id}).scalars()
+    return frozenset(point_text(row) for row in rows)
+
+
+def set_points(
+    transaction: Transaction, document_id: int, *, add: Collection[PointId], remove: Collection[PointId]
+) -> None:
+    """Change the ids of the served version."""
+    if remove:
+        transaction.execute(
+            text("DELETE FROM point WHERE document_id = :document AND id = :id"),
+            [{"document": document_id, "id": point_bytes(id_)} for id_ in remove],
+        )
+    if add:
+        transaction.execute(
+            text("INSERT INTO point(document_id, id) VALUES(:document, :id) ON CONFLICT DO NOTHING"),
+            [{"document": document_id, "id": point_bytes(id_)} for id_ in add],
+        )
+
+
+def serve(transaction: Transaction, document_id: int, served: ServedVersion, now_ns: int) -> None:
+    """State that readers see this version."""
+    fingerprint = served.made.fingerprint
+    transaction.execute(
+        text(
+            "UPDATE document SET version = :version, last_version = max(last_version, :version), "
+            "fingerprint = :fingerprint, convert_digest = :convert, chunk_digest = :chunk, facts_digest = :facts, "
+            "recipe = :recipe, title = :title, chunk_count = :chunks, served_ns = :now WHERE id = :id"
+        ),
+        {
+            "id": document_id,
+            "version": served.version,
+            "fingerprint": bytes.fromhex(fingerprint) if fingerprint else None,
+            "convert": served.made.convert_digest,
+            "chunk": served.made.chunk_digest,
+            "facts": served.made.facts_digest,
+            "recipe": served.recipe,
+            "title": served.title,
+            "chunks": served.chunk_count,
+            "now": now_ns,
+        },
+    )
+
+
+def used_version(transaction: Transaction, document_id: int, version: int) -> None:
+    """A version was used, whether it will be served or not."""
+    transaction.execute(
+        text("UPDATE document SET last_version = max(last_version, :version) WHERE id = :id"),
+        {"id": document_id, "version": version},
+    )
+
+
+def unserve(transaction: Transaction, document_id: int) -> None:
+    """Readers see no version; its points are in the outbox."""
+    transaction.execute(text("DELETE FROM point WHERE document_id = :id"), {"id": document_id})
+    transaction.execute(
+        text("UPDATE document SET version = 0, chunk_count = 0, served_ns = NULL WHERE id = :id"), {"id": document_id}
+    )
+
+
+def adopt(transaction: Transaction, document_id: int, found: Mapping[PointId, int]) -> None:
+    """Take what the store holds (id → version) for the served version; it is made again, from nothing known."""
+    newest = max(found.values(), default=0)
+    key = {"id": document_id}
+    for table in ("outbox", "intent", "point"):
+        transaction.execute(text(f"DELETE FROM {table} WHERE document_id = :id"), key)
+    set_points(transaction, document_id, add=found, remove=())
+    transaction.execute(
+        text(
+            "UPDATE document SET version = :version, last_version = max(last_version, :version), fingerprint = NULL, "
+            "convert_digest = '', chunk_digest = '', facts_digest = '', recipe = '', chunk_count = :chunks "
+            "WHERE id = :id"
+        ),
+        {**key, "version": newest, "chunks": len(found)},
+    )
+
+
+def drop(transaction: Transaction, document_id: int) -> None:
+    """Drop a document that serves nothing and has nothing in the outbox."""
+    transaction.execute(
+        text(
+            "DELETE FROM document WHERE id = :id AND version = 0 "
+            "AND NOT EXISTS (SELECT 1 FROM outbox WHERE document_id = :id) "
+            "AND NOT EXISTS (SELECT 1 FROM intent WHERE document_id = :id)"
+        ),
+        {"id": document_id},
+    )
+
+
+def is_served(transaction: Transaction, generation_id: int, doc_id: str, point: PointId) -> bool:
+    """Whether the point belongs to the version that readers should see."""
+    return (
+        transaction.execute(
+            text(
+                "SELECT 1 FROM document JOIN point ON point.document_id = document.id "
+                "WHERE generation_id = :generation AND doc_id = :doc AND point.id = :point"
+            ),
+            {"generation": generation_id, "doc": doc_id, "point": point_bytes(point)},
+        ).first()
+        is not None
+    )
+
+
+def point_bytes(point: PointId) -> bytes:
+    """Sixteen bytes of the id."""
+    return UUID(point).bytes
+
+
+def point_text(value: bytes) -> PointId:
+    """Id from its sixteen bytes."""
+    return PointId(str(UUID(bytes=bytes(value))))
+
+
+def _row(row: Row[tuple[object, ...]]) -> DocumentRow:
+    values = row._mapping  # noqa: SLF001  SQLAlchemy's documented way to a mapping
+    fingerprint = values["fingerprint"]
+    return DocumentRow(
+        id=values["id"],
+        generation_id=values["generation_id"],
+        doc_id=DocumentId(values["doc_id"]),
+        source_id=values["source_id"],
+        version=values["version"],
+        last_version=values["last_version"],
+        made=Made(
+            fingerprint=Fingerprint(bytes(fingerprint).hex()) if fingerprint is not None else None,
+            convert_digest=Digest(values["convert_digest"]),
+            chunk_digest=Digest(values["chunk_digest"]),
+            facts_digest=Digest(values["facts_digest"]),
+        ),
+        recipe=values["recipe"],
+        title=values["title"],
+        chunk_count=values["chunk_count"],
+        served_ns=values["served_ns"],
+    )

@@ -1,0 +1,124 @@
+"""Connections to the ledger's SQLite file."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection, create_engine, event, exc
+from sqlalchemy.pool import NullPool, StaticPool
+
+from ingestd.errors import OutOfSpace, StateUnusable, TransientError
+from ingestd.failpoints import failpoint
+
+Transaction = Connection
+"""An open transaction: every function of this package that reads or writes takes one."""
+
+_APPLICATION_ID = 0x696E6764
+_PRAGMAS = (
+    "PRAGMA journal_mode=WAL",
+    "PRAGMA synchronous=FULL",
+    "PRAGMA foreign_keys=ON",
+    "PRAGMA busy_timeout=10000",
+    "PRAGMA temp_store=MEMORY",
+    "PRAGMA wal_autocheckpoint=1000",
+    "PRAGMA journal_size_limit=67108864",
+    "PRAGMA trusted_schema=OFF",
+)
+
+
+class Ledger:
+    """The owner's one writing connection, and short reading ones for any thread."""
+
+    def __init__(self, file: Path) -> None:
+        """Open or make the file; :func:`ingestd.state.schema.migrate` brings its tables up to date."""
+        self.file = file
+        self._lock = threading.RLock()
+        self._writer = create_engine("sqlite://", creator=self._connect, poolclass=StaticPool)
+        self._reader = create_engine("sqlite://", creator=self._connect_read_only, poolclass=NullPool)
+        # A transaction that reads first and writes later would fail at once beside another writer: take the lock first.
+        event.listen(self._writer, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
+        event.listen(self._reader, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+
+    @contextmanager
+    def write(self, fact: str) -> Iterator[Transaction]:
+        """One durable step; committed when the block ends without an exception, else rolled back.
+
+        Parameters
+        ----------
+        fact
+            What the transaction states; names its failpoints ``ledger.<fact>.before`` and ``ledger.<fact>.after``.
+
+        Raises
+        ------
+        OutOfSpace, TransientError, StateUnusable
+            What SQLite's errors mean here.
+        """
+        with self._lock, _translated(self.file), self._writer.begin() as transaction:
+            yield transaction
+            failpoint(f"ledger.{fact}.before")
+        failpoint(f"ledger.{fact}.after")
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """One short, consistent look; safe from any thread. Long ones let the write-ahead log grow."""
+        with _translated(self.file), self._reader.begin() as transaction:
+            yield transaction
+
+    def reading_connection(self) -> Connection:
+        """Connection for many single reads, each seeing the newest commit; the caller closes it."""
+        return self._reader.connect().execution_options(isolation_level="AUTOCOMMIT")
+
+    def close(self) -> None:
+        """Checkpoint, then close."""
+        with self._lock:
+            self._writer.dispose()
+            self._reader.dispose()
+
+    def _connect(self) -> sqlite3.Connection:
+        try:
+            connection = sqlite3.connect(self.file, isolation_level=None, timeout=10, check_same_thread=False)
+            for pragma in _PRAGMAS:
+                connection.execute(pragma)
+            connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
+        except sqlite3.Error as error:
+            raise (_meaning(error, self.file) or error) from error
+        return connection
+
+    def _connect_read_only(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(f"{self.file.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        connection.execute("PRAGMA busy_timeout=10000")
+        return connection
+
+
+@contextmanager
+def _translated(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except exc.DBAPIError as error:
+        meaning = _meaning(error.orig, file)
+        if meaning is None:
+            raise
+        raise meaning from error
+    except sqlite3.Error as error:
+        meaning = _meaning(error, file)
+        if meaning is None:
+            raise
+        raise meaning from error
+
+
+def _meaning(error: BaseException | None, file: Path) -> Exception | None:
+    code = getattr(error, "sqlite_errorname", "") or ""
+    if code.startswith("SQLITE_FULL"):
+        return OutOfSpace(f"the disk of the ledger {file} is full: free some space; work goes on by itself then")
+    if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return TransientError(f"the ledger {file} is locked by another program: close it", delay_seconds=5)
+    if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return StateUnusable(
+            f"the ledger {file} is damaged ({error}): move it away and start again; ids, vectors and conversions are "
+            "found again from the store and the caches"
+        )
+    if code.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_IOERR", "SQLITE_PERM")):
+        return StateUnusable(f"the ledger {file} cannot be opened or written ({error}): check the folder's permissions")
+    return None

@@ -1,0 +1,149 @@
+"""Versions that are being written, and what remains to be done once they are served."""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import text
+
+from ingestd.model.identity import PointId
+from ingestd.model.point import Deletion, PayloadOverwrite
+from ingestd.state.documents import point_bytes, point_text, used_version
+from ingestd.state.engine import Transaction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A version that was going to be served."""
+
+    document_id: int
+    generation_id: int
+    version: int
+    points: tuple[PointId, ...]
+    """Only those that the served version lacks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxRow:
+    """One write that a served version still owes the store."""
+
+    id: int
+    document_id: int
+    generation_id: int
+    write: PayloadOverwrite | Deletion
+
+
+def open_intent(transaction: Transaction, document_id: int, version: int, lacking: Collection[PointId]) -> None:
+    """State, before the first write, which points a version is going to add."""
+    used_version(transaction, document_id, version)
+    transaction.execute(text("DELETE FROM intent WHERE document_id = :id"), {"id": document_id})
+    transaction.execute(
+        text("INSERT INTO intent(document_id, version) VALUES(:id, :version)"), {"id": document_id, "version": version}
+    )
+    if lacking:
+        transaction.execute(
+            text("INSERT INTO intent_point(document_id, id) VALUES(:document, :id)"),
+            [{"document": document_id, "id": point_bytes(id_)} for id_ in lacking],
+        )
+
+
+def close_intent(transaction: Transaction, document_id: int) -> None:
+    """The version is served, or its points are gone."""
+    transaction.execute(text("DELETE FROM intent WHERE document_id = :id"), {"id": document_id})
+
+
+def open_intents(transaction: Transaction) -> tuple[Intent, ...]:
+    """Every intent that is open, with its points."""
+    rows = transaction.execute(
+        text(
+            "SELECT intent.document_id, generation_id, intent.version FROM intent "
+            "JOIN document ON document.id = intent.document_id ORDER BY 1"
+        )
+    ).all()
+    return tuple(
+        Intent(
+            document_id=document_id,
+            generation_id=generation_id,
+            version=version,
+            points=tuple(
+                point_text(id_)
+                for id_ in transaction.execute(
+                    text("SELECT id FROM intent_point WHERE document_id = :id"), {"id": document_id}
+                ).scalars()
+            ),
+        )
+        for document_id, generation_id, version in rows
+    )
+
+
+def post(
+    transaction: Transaction, document_id: int, version: int, writes: Sequence[PayloadOverwrite | Deletion]
+) -> None:
+    """Owe the store these writes, in this order."""
+    if writes:
+        transaction.execute(
+            text(
+                "INSERT INTO outbox(document_id, version, point, payload) VALUES(:document, :version, :point, :payload)"
+            ),
+            [
+                {
+                    "document": document_id,
+                    "version": version,
+                    "point": point_bytes(write.id),
+                    "payload": _payload_text(write),
+                }
+                for write in writes
+            ],
+        )
+
+
+def outbox(
+    transaction: Transaction, *, document_ids: Collection[int] | None = None, limit: int = 2000
+) -> tuple[OutboxRow, ...]:
+    """Oldest writes that are owed, of some documents or of all."""
+    select = (
+        "SELECT outbox.id, document_id, generation_id, outbox.version, point, payload FROM outbox "
+        "JOIN document ON document.id = outbox.document_id"
+    )
+    if document_ids is None:
+        rows = transaction.execute(text(f"{select} ORDER BY outbox.id LIMIT :limit"), {"limit": limit}).all()
+    else:
+        rows = [
+            row
+            for document_id in document_ids
+            for row in transaction.execute(
+                text(f"{select} WHERE document_id = :id ORDER BY outbox.id LIMIT :limit"),
+                {"id": document_id, "limit": limit},
+            )
+        ]
+    return tuple(_row(row) for row in rows)
+
+
+def is_outbox_empty(transaction: Transaction) -> bool:
+    """Whether the store is owed nothing."""
+    return transaction.execute(text("SELECT 1 FROM outbox LIMIT 1")).first() is None
+
+
+def empty_outbox(transaction: Transaction, ids: Collection[int]) -> None:
+    """The writes are done and flushed."""
+    if ids:
+        transaction.execute(text("DELETE FROM outbox WHERE id = :id"), [{"id": id_} for id_ in ids])
+
+
+def _payload_text(write: PayloadOverwrite | Deletion) -> str | None:
+    match write:
+        case PayloadOverwrite(payload=payload):
+            return json.dumps(dict(payload), ensure_ascii=False, separators=(",", ":"))
+        case Deletion():
+            return None
+
+
+def _row(row: Any) -> OutboxRow:
+    id_, document_id, generation_id, version, point, payload = row
+    write: PayloadOverwrite | Deletion = (
+        Deletion(id=point_text(point), below_version=version)
+        if payload is None
+        else PayloadOverwrite(id=point_text(point), version=version, payload=json.loads(payload))
+    )
+    return OutboxRow(id=id_, document_id=document_id, generation_id=generation_id, write=write)
