@@ -12,6 +12,7 @@
     │   ├── StoreUnavailable          the store does not answer (exit 75 for one-shot commands)
     │   ├── EmbedderUnavailable       the embedder's process died or is being replaced
     │   ├── FileStillChanging         the file changed while it was read
+    │   ├── SourceGone                the file is no longer there
     │   └── OutOfSpace                a disk is full
     └── PermanentError                the source is quarantined until it or the recipe changes
         ├── FileUnreadable            no permission, or an input/output error
@@ -86,6 +87,10 @@ class FileStillChanging(TransientError):
     """The file changed while it was being read."""
 
 
+class SourceGone(TransientError):
+    """The file is no longer at its path; the next look at its directory says what became of it."""
+
+
 class OutOfSpace(TransientError):
     """A disk is full."""
 
@@ -151,4 +156,16 @@ class DocumentTooLarge(PermanentError):
 
 
 class BadVectors(PermanentError):
-    """The embedder returned vectors of a wrong shape, not finite, or without length."""
+    """The embedder returned vectors of a wrong shape, not finite, or without length.
+
+    Parameters
+    ----------
+    message
+        Which text, and what was wrong with its vector.
+    rows
+        Positions of the texts concerned in what was to be embedded; the vectors of all others were made.
+    """
+
+    def __init__(self, message: str, *, rows: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.rows = rows

@@ -29,6 +29,11 @@ class Embedder(Protocol):
         ...
 
     @property
+    def tolerance(self) -> float:
+        """Most that the cosine of two vectors of one text, embedded in different batches, falls below 1."""
+        ...
+
+    @property
     def device(self) -> str:
         """The device in use, such as ``cpu`` or ``cuda:0``; for people."""
         ...
@@ -50,9 +55,23 @@ class Embedder(Protocol):
         ...
 
     def embed_documents(self, texts: Sequence[str]) -> Matrix:
-        """Vectors of one batch that fits the device, shape ``(len(texts), dimension)``, norm 1."""
+        """Vectors of one batch that fits the device, shape ``(len(texts), dimension)``, norm 1.
+
+        Raises
+        ------
+        ValueError
+            When a text is over :attr:`max_tokens`: a fault of the caller, nothing is cut off silently.
+        MemoryError
+            When the batch is too large for the device; a smaller one may pass.
+        """
         ...
 
     def embed_query(self, text: str) -> Matrix:
-        """Vector of a query with its prefix, shape ``(1, dimension)``, norm 1."""
+        """Vector of a query with its prefix, shape ``(1, dimension)``, norm 1.
+
+        Raises
+        ------
+        ConfigurationError
+            When the query with its prefix is over :attr:`max_tokens`.
+        """
         ...
