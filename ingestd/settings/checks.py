@@ -1,0 +1,117 @@
+"""What types alone cannot tell of a configuration: folders, names, collections, sizes that contradict each other."""
+
+import itertools
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from ingestd.settings.findings import Finding
+from ingestd.settings.rescan import rescan_from
+from ingestd.settings.tables import ChunkerSettings, RootSettings, Settings
+
+TOML_PLACE = re.compile(r"\(at line (\d+), column \d+\)")
+Numbered = tuple[int, RootSettings]
+
+
+def findings(
+    settings: Settings, indices: tuple[int, ...], *, absent_folders: Literal["refused", "allowed"]
+) -> Iterator[Finding]:
+    """Contradictions in the settings.
+
+    Parameters
+    ----------
+    settings
+        With absolute paths.
+    indices
+        Index in the file of each root of the settings.
+    absent_folders
+        Whether a root's folder has to be there now.
+    """
+    roots = list(zip(indices, settings.roots, strict=True))
+    yield from _store(settings)
+    yield from _rescan(settings)
+    yield from _sizes(settings.chunker, ("chunker",))
+    for index, root in roots:
+        if root.chunker != settings.chunker:
+            yield from _sizes(root.chunker, ("root", index, "chunker"))
+        yield from _folder(index, root, absent_folders=absent_folders)
+    for first, second in itertools.combinations(roots, 2):
+        yield from _pair(first, second)
+
+
+def state_below_a_root(settings: Settings, state: Path) -> Iterator[Finding]:
+    """Roots that hold the state directory: the daemon would take in its own files."""
+    for index, root in enumerate(settings.roots):
+        if _contains(root.path, state):
+            yield Finding(
+                path=("root", index, "path"),
+                message=f"{root.path} holds the state directory {state}: name another with --state-dir",
+            )
+
+
+def _store(settings: Settings) -> Iterator[Finding]:
+    store = settings.store
+    if store.kind == "server" and not store.url:
+        yield Finding(path=("store", "kind"), message="a server needs a url: add url = 'http://localhost:6333'")
+    if store.kind == "edge" and store.url:
+        yield Finding(
+            path=("store", "url"), message='the embedded store has no url: set kind = "server", or take it out'
+        )
+    if store.url and not re.match(r"https?://[^/\s]+", store.url):
+        yield Finding(path=("store", "url"), message=f"{store.url!r} is no address: expected http://HOST:PORT")
+    if store.api_key_file and not store.api_key_file.is_file():
+        yield Finding(
+            path=("store", "api_key_file"),
+            message=f"{store.api_key_file} is not a file: write the server's API key into it",
+        )
+
+
+def _rescan(settings: Settings) -> Iterator[Finding]:
+    try:
+        rescan_from(settings.daemon.rescan)
+    except ValueError as error:
+        yield Finding(path=("daemon", "rescan"), message=str(error))
+
+
+def _sizes(chunker: ChunkerSettings, path: tuple[str | int, ...]) -> Iterator[Finding]:
+    ascending = ("min_size", "target_size", "max_size")
+    for low, high in itertools.combinations(ascending, 2):
+        small, large = getattr(chunker, low), getattr(chunker, high)
+        if small is not None and large is not None and small > large:
+            yield Finding(path=(*path, low), message=f"{small} is more than {high} ({large}): lower it")
+
+
+def _folder(index: int, root: RootSettings, *, absent_folders: Literal["refused", "allowed"]) -> Iterator[Finding]:
+    if root.path.is_dir() or (absent_folders == "allowed" and not root.path.exists()):
+        return
+    what = "is not a folder" if root.path.exists() else "does not exist"
+    yield Finding(
+        path=("root", index, "path"),
+        message=f"{root.path} {what}: make it, mount it, or correct the path of root {root.name!r}",
+    )
+
+
+def _pair(first: Numbered, second: Numbered) -> Iterator[Finding]:
+    (_, one), (index, other) = first, second
+    if one.name == other.name:
+        yield Finding(path=("root", index, "name"), message=f"{other.name!r} names another root already: rename one")
+    if _contains(one.path, other.path) or _contains(other.path, one.path):
+        yield Finding(
+            path=("root", index, "path"),
+            message=f"{other.path} overlaps {one.path} (root {one.name!r}): a file belongs to one root, "
+            "so take one out, or point it elsewhere",
+        )
+    if one.collection == other.collection and one.embedder != other.embedder:
+        yield Finding(
+            path=("root", index, "collection"),
+            message=f"{other.collection!r} holds vectors of {one.embedder.name!r} (root {one.name!r}), and "
+            f"{other.name!r} has embedder {other.embedder.name!r}: give it a collection of its own",
+        )
+
+
+def _contains(outer: Path, inner: Path) -> bool:
+    """Whether both are one folder, or the second lies in the first, links followed."""
+    outer_real, inner_real = os.fsencode(os.path.realpath(outer)), os.fsencode(os.path.realpath(inner))
+    return (inner_real + b"/").startswith(outer_real.rstrip(b"/") + b"/")

@@ -1,0 +1,192 @@
+"""The tables of the configuration, with the meaning, the unit and the reason of each default.
+
+Plain dataclasses: a command that runs without a configuration file never imports pydantic.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from ingestd.settings.bounds import Bounds, Matching
+
+PlainName = Annotated[str, Matching(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+"""Letters, digits, ``.``, ``_``, ``-``: safe in file names, logs and URLs on every system."""
+CollectionText = Annotated[str, Matching(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
+"""No dot: the physical collections append ``.g<N>``."""
+Bytes = Annotated[int, Bounds(least=0)]
+Seconds = Annotated[float, Bounds(above=0)]
+Size = Annotated[int, Bounds(least=1)]
+
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSettings:
+    """``[store]``: where the points are kept."""
+
+    kind: Literal["edge", "server"] = "edge"
+    """``edge``: Qdrant's own engine inside ingestd, files below the state directory; ``server``: a Qdrant server
+    (1.16 or newer). The default needs nothing to be installed or run."""
+    url: str | None = None
+    """Address of the server, such as ``http://localhost:6333``; only for ``kind = "server"``, and needed there."""
+    api_key_file: Path | None = None
+    """File whose first line is the server's API key. A file, never the key itself: configurations get copied, and
+    environments can be read by others. Relative to the configuration's folder, or below ``$CREDENTIALS_DIRECTORY``."""
+    prefer_grpc: bool = False
+    """Speak gRPC to the server. Off: REST costs the client the same and passes more proxies."""
+    timeout_seconds: Seconds = 30.0
+    """Longest wait for one answer of the store; a batch of 256 points takes far less on a busy server."""
+    min_free_bytes: Bytes = 512 * MIB
+    """Free space below which nothing more is written to the state's disk: the embedded engine's process dies on a full
+    disk, and the flush of a large batch needs some room."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderSettings:
+    """``[embedder]``: what turns texts into vectors."""
+
+    name: PlainName = "bge-small"
+    """Registered embedder. The default's weights come with ``ingestd[model]``: no download, no torch."""
+    device: str = "auto"
+    """``auto``, ``cpu``, ``cuda``, ``cuda:1``, …; ``auto`` takes the fastest that the engine finds."""
+    threads: Annotated[int, Bounds(least=0)] = 0
+    """Threads of the engine on a CPU; 0: one for each core that the process may use."""
+    batch_tokens: Size = 1024
+    """Most padded tokens of one batch. On a CPU 512 to 1,024 reach the most tokens a second; a GPU wants 16,384 or
+    more."""
+    idle_seconds: Seconds = 300.0
+    """Time without work after which the model's process is ended, so that an idle daemon holds no model in memory."""
+    cache_bytes: Bytes = 2 * GIB
+    """Most bytes of the vector cache, which keeps any text from being embedded twice: about a million vectors of 384
+    numbers. The longest unused go first; it may be deleted at any time. 0: no cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConverterSettings:
+    """``[converter]``: what turns files into documents."""
+
+    pdf: PlainName = "auto"
+    """Converter of PDF files: ``auto`` takes the best one installed that needs no download."""
+    office: PlainName = "auto"
+    """Converter of DOCX and other office files: ``auto`` as above."""
+    ocr: Literal["auto", "off", "on"] = "auto"
+    """Reading of text from pictures of pages. ``auto``: where an installed converter can, and a page has no text
+    layer; ``off``: such files are quarantined as ``NeedsOcr``; ``on``: every page."""
+    timeout_seconds: Seconds = 300.0
+    """Longest conversion of one file; its process is killed then. Long enough for a PDF of 600 pages on a slow core."""
+    memory_bytes: Annotated[int, Bounds(least=128 * MIB)] = 2 * GIB
+    """Most memory of a converter's process; crafted files ask for tens of gigabytes."""
+    max_pages: Size = 5000
+    """Most pages of a file; a longer one is quarantined, never cut short."""
+    max_text_bytes: Size = 20 * MIB
+    """Largest text or Markdown file; larger ones are logs or dumps rather than documents."""
+    max_html_bytes: Size = 20 * MIB
+    """Largest HTML file."""
+    max_office_bytes: Size = 100 * MIB
+    """Largest office file, packed."""
+    max_pdf_bytes: Size = 500 * MIB
+    """Largest PDF file; scanned books reach some hundred megabytes."""
+    cache_bytes: Bytes = 4 * GIB
+    """Most bytes of converted documents kept, so that a new chunker converts nothing again. What a served version was
+    made from is kept whatever this says. 0: only that."""
+    workers: Annotated[int, Bounds(least=1, most=64)] = 1
+    """Files converted at the same time, each in a process of its own with ``memory_bytes``. One keeps up with an
+    embedder on a CPU."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkerSettings:
+    """``[chunker]``: how documents are cut."""
+
+    name: Literal["structure-first", "grain-growth"] = "structure-first"
+    """``structure-first`` cuts at headings, then by size; ``grain-growth`` grows chunks around sentences by meaning."""
+    profile: Literal["native", "compat"] = "native"
+    """``native``: the present rules; ``compat``: chunk for chunk what the published packages give."""
+    max_size: Size | None = None
+    """Largest chunk, in ``unit``. Unset: the chunker's own measured default, never above what the embedder reads."""
+    min_size: Annotated[int, Bounds(least=0)] | None = None
+    """Size below which a chunk is joined to its neighbour, in ``unit``. Unset: the chunker's own."""
+    target_size: Size | None = None
+    """Size that ``grain-growth`` aims at, in ``unit``. Unset: the chunker's own."""
+    unit: Literal["tokens", "chars"] | None = None
+    """What sizes count: the embedder's tokens, or characters. Unset: the chunker's own."""
+    segmenter: PlainName = "sentencex"
+    """Registered splitter of sentences. The default knows some 300 languages and needs no model."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonSettings:
+    """``[daemon]``: when things happen."""
+
+    settle_seconds: Annotated[float, Bounds(least=0, most=3600)] = 2.0
+    """How long a file must be still before it is taken up: longer than an editor takes to save, shorter than patience
+    lasts. Raise it for folders that are filled over slow links."""
+    rescan: str = "15m"
+    """When every root is compared with the ledger: an interval (``90s``, ``15m``, ``6h``, ``1d``) or a cron line of
+    five fields (``0 3 * * *``). Events may be lost, scans find what they missed."""
+    shutdown_seconds: Seconds = 30.0
+    """Time for the work in hand at a stop; what is left then is abandoned, with nothing lost. Below systemd's
+    ``TimeoutStopSec``."""
+    on_failure: Literal["keep", "retract"] = "keep"
+    """When a changed file fails for good: ``keep`` goes on serving its last good version, marked ``stale-served``;
+    ``retract`` takes it out of the index."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootEmbedderSettings:
+    """``[root.embedder]``: what a root changes of ``[embedder]``."""
+
+    name: PlainName = "bge-small"
+    """As in ``[embedder]``. Roots of one collection must have the same: a collection is one vector space."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootSettings:
+    """``[[root]]``: one watched folder with its rules."""
+
+    name: PlainName
+    """Name of the root, part of every document's id: another name is another root, and its documents are new."""
+    path: Path
+    """The folder; ``~`` is your home, a relative path starts at the configuration's folder."""
+    include: tuple[str, ...] = ()
+    """Glob patterns (gitignore rules) of the files taken; empty: every file of a type that a converter reads."""
+    exclude: tuple[str, ...] = ()
+    """Glob patterns (gitignore rules) of files and folders left out; they win over ``include``. Temporary names and
+    dot-files are left out anyway, and ``.ingestignore`` files are obeyed."""
+    collection: CollectionText = "documents"
+    """Collection that the root's points go to; several roots may share one."""
+    tags: tuple[str, ...] = ()
+    """Words put on every point of the root, for ``search --tag``."""
+    recursive: bool = True
+    """Whether folders below are taken too."""
+    follow_links: bool = False
+    """Whether symbolic links are followed. Off: a link may lead out of the root, or in a circle. Links that leave the
+    root are refused either way."""
+    poll: Literal["auto", "always", "never"] = "auto"
+    """Whether the folder is scanned more often instead of waiting for events: ``auto`` does so on network file
+    systems, which send none."""
+    chunker: ChunkerSettings = field(default_factory=ChunkerSettings)
+    """``[root.chunker]``: keys of ``[chunker]`` that this root changes; the others hold."""
+    converter: ConverterSettings = field(default_factory=ConverterSettings)
+    """``[root.converter]``: keys of ``[converter]`` that this root changes (``workers`` and ``cache_bytes`` are one
+    for all)."""
+    embedder: RootEmbedderSettings = field(default_factory=RootEmbedderSettings)
+    """``[root.embedder]``: another embedder for this root, which then needs a collection of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The whole configuration, checked and frozen."""
+
+    instance: PlainName = "default"
+    """Name of this installation, part of every id and on every point: installations that share a Qdrant server need
+    different ones. Another name is another, empty, installation."""
+    store: StoreSettings = field(default_factory=StoreSettings)
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    converter: ConverterSettings = field(default_factory=ConverterSettings)
+    chunker: ChunkerSettings = field(default_factory=ChunkerSettings)
+    daemon: DaemonSettings = field(default_factory=DaemonSettings)
+    roots: tuple[RootSettings, ...] = ()
+    """The ``[[root]]`` tables, in the file's order."""
