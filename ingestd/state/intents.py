@@ -35,17 +35,31 @@ class OutboxRow:
 
 
 def open_intent(transaction: Transaction, document_id: int, version: int, lacking: Collection[PointId]) -> None:
-    """State, before the first write, which points a version is going to add."""
+    """State, before the first write, which points a version is going to add.
+
+    The points of an earlier intent that was never served stay on record: the store may hold them.
+    """
     used_version(transaction, document_id, version)
-    transaction.execute(text("DELETE FROM intent WHERE document_id = :id"), {"id": document_id})
     transaction.execute(
-        text("INSERT INTO intent(document_id, version) VALUES(:id, :version)"), {"id": document_id, "version": version}
+        text(
+            "INSERT INTO intent(document_id, version) VALUES(:id, :version) "
+            "ON CONFLICT(document_id) DO UPDATE SET version = :version"
+        ),
+        {"id": document_id, "version": version},
     )
     if lacking:
         transaction.execute(
-            text("INSERT INTO intent_point(document_id, id) VALUES(:document, :id)"),
+            text("INSERT INTO intent_point(document_id, id) VALUES(:document, :id) ON CONFLICT DO NOTHING"),
             [{"document": document_id, "id": point_bytes(id_)} for id_ in lacking],
         )
+
+
+def intended_points(transaction: Transaction, document_id: int) -> frozenset[PointId]:
+    """Points that the document's open intents may have written."""
+    rows = transaction.execute(
+        text("SELECT id FROM intent_point WHERE document_id = :id"), {"id": document_id}
+    ).scalars()
+    return frozenset(point_text(row) for row in rows)
 
 
 def close_intent(transaction: Transaction, document_id: int) -> None:
@@ -66,12 +80,7 @@ def open_intents(transaction: Transaction) -> tuple[Intent, ...]:
             document_id=document_id,
             generation_id=generation_id,
             version=version,
-            points=tuple(
-                point_text(id_)
-                for id_ in transaction.execute(
-                    text("SELECT id FROM intent_point WHERE document_id = :id"), {"id": document_id}
-                ).scalars()
-            ),
+            points=tuple(sorted(intended_points(transaction, document_id))),
         )
         for document_id, generation_id, version in rows
     )

@@ -1,0 +1,104 @@
+"""What a point says beside its vector: the public contract's fields."""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from ingestd.model.chunk import Chunk
+from ingestd.model.document import Document
+from ingestd.model.identity import Digest, DocumentId, Fingerprint, Instance, text_hash
+from ingestd.model.recipe import Recipe
+from ingestd.model.source import SourceKey
+
+_NANOSECONDS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the payload says of the file itself."""
+
+    key: SourceKey
+    mime: str
+    modified_ns: int
+    tags: tuple[str, ...]
+
+    @property
+    def digest(self) -> Digest:
+        """Digest: other facts mean new payloads, never new vectors."""
+        value = [self.key.root, base64.b64encode(self.key.path).decode(), self.mime, self.modified_ns, *self.tags]
+        return Digest(sha256(json.dumps(value).encode()).hexdigest())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What all chunks of one version share."""
+
+    instance: Instance
+    doc_id: DocumentId
+    fingerprint: Fingerprint
+    facts: Facts
+    recipe: Recipe
+    document: Document
+    chunk_count: int
+
+
+def payload(chunk: Chunk, origin: Origin, version: int, ingested_ns: int) -> dict[str, Any]:
+    """Payload of one chunk."""
+    facts, recipe = origin.facts, origin.recipe
+    return {
+        "text": chunk.text,
+        "body": chunk.body,
+        "heading_path": list(chunk.heading_path),
+        "title": chunk.title,
+        "section": chunk.section,
+        "page_start": chunk.page_start,
+        "page_end": chunk.page_end,
+        "char_start": chunk.char_start,
+        "char_end": chunk.char_end,
+        "block_types": list(chunk.block_types),
+        "chunk_index": chunk.index,
+        "chunk_count": origin.chunk_count,
+        "n_chars": chunk.n_chars,
+        "n_tokens": chunk.n_tokens,
+        "root": facts.key.root,
+        **path_fields(facts.key.path),
+        "doc_id": origin.doc_id,
+        "doc_version": version,
+        "fingerprint": origin.fingerprint,
+        "text_sha256": text_hash(chunk.text),
+        "recipe": recipe.digest,
+        "converter": origin.document.converter,
+        "chunker": recipe.chunk.name,
+        "chunker_version": recipe.chunk.version,
+        "embedder": recipe.embed.name,
+        "mime": facts.mime,
+        "modified_at": timestamp(facts.modified_ns),
+        "ingested_at": timestamp(ingested_ns),
+        "tags": list(facts.tags),
+        "meta": dict(origin.document.meta),
+        "ingestd": origin.instance,
+    }
+
+
+def path_fields(path: bytes) -> Mapping[str, str]:
+    """Path as text; one that is not UTF-8 also comes as Base64, from which it can be had back."""
+    try:
+        return {"path": path.decode()}
+    except UnicodeDecodeError:
+        return {"path": path.decode("utf-8", "backslashreplace"), "path_b64": base64.b64encode(path).decode()}
+
+
+def path_from_fields(fields: Mapping[str, Any]) -> bytes:
+    """Inverse of :func:`path_fields`."""
+    encoded = fields.get("path_b64")
+    return base64.b64decode(encoded) if encoded else str(fields["path"]).encode()
+
+
+def timestamp(time_ns: int) -> str:
+    """RFC 3339 in UTC, to the second; times out of the calendar's range are clamped."""
+    seconds = min(max(time_ns // _NANOSECONDS, -62135596800), 253402300799)
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
