@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from ingestd.errors import StoreMismatch
 from ingestd.failpoints import failpoint
-from ingestd.model.identity import DocumentId, Instance, PointId
+from ingestd.model.identity import DocumentId, Instance, PointId, RootName
 from ingestd.model.point import Claim, Deletion
 from ingestd.ports.store import Store
 from ingestd.publish.payload import path_from_fields
@@ -199,7 +199,7 @@ def _adopt(
 def _root_id(transaction: Transaction, name: str, generation: GenerationRow) -> int:
     known = {root.name: root.id for root in roots.all_roots(transaction)}
     if name in known:
-        return known[roots.RootName(name)]
+        return known[RootName(name)]
     # A root that only the store remembers: detached, so that its documents stay until someone confirms.
     row = roots.record(transaction, name, b"", generation.generation.collection, "configured")
     roots.set_state(transaction, row.id, "detached", "known to the store only")
