@@ -1,0 +1,100 @@
+"""Sentences by the rules of sentencex, made lossless for every text."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import pairwise
+
+from ingestd.errors import AdapterUnavailable, ConfigurationError
+
+VERSION = 1
+"""Raised whenever a boundary moves for any text."""
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Never the end of a sentence, whatever follows.
+_ABBREVIATIONS = frozenset(
+    {"al", "assoc", "ca", "capt", "cf", "col", "dept", "dr", "e.g", "eds", "eqs", "figs", "gen", "gov", "hon", "i.e"}
+    | {"incl", "lt", "mr", "mrs", "ms", "nos", "ph.d", "pp", "prof", "refs", "rep", "resp", "rev", "secs", "sen", "sgt"}
+    | {"st", "univ", "viz", "vols", "vs"}
+)
+# Not the end of a sentence before a number: "No. 5", but not "No. He did not."
+_BEFORE_NUMBER = frozenset(
+    {"alg", "app", "approx", "art", "ch", "chap", "cl", "def", "eq", "fig", "lem", "no", "p", "par", "prop", "ref"}
+    | {"sec", "tab", "thm", "v", "ver", "vol"}
+)
+_NUMBER = re.compile(r"\s*[(\[]?(?:\d|[IVXLC]+\b)")
+_LONGEST = 16
+"""Characters before a boundary among which an abbreviation is looked for."""
+
+
+def sentencex(language: str = "en") -> "Sentencex":
+    """Segmenter for a language by its ISO 639 code; unknown ones fall back to English rules.
+
+    Raises
+    ------
+    AdapterUnavailable
+        When the engine is not installed.
+    ConfigurationError
+        When the language is no code.
+    """
+    if not _LANGUAGE.fullmatch(language):
+        raise ConfigurationError(f"segmenter language {language!r} is no ISO 639 code; write one such as 'en' or 'de'")
+    try:
+        segment: Callable[[str, str], Iterable[str]] = import_module("sentencex").segment
+    except ImportError as error:
+        raise AdapterUnavailable("the segmenter 'sentencex' is not installed: pip install sentencex") from error
+    return Sentencex(language=language, _segment=segment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentencex:
+    """Splits by the engine's rules, then joins again what was cut after an abbreviation or an initial."""
+
+    language: str
+    _segment: Callable[[str, str], Iterable[str]] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """Identity for the recipe."""
+        return f"sentencex-{self.language}/{VERSION}"
+
+    def split(self, text: str) -> list[str]:
+        """Sentences whose concatenation is the text, none of them empty."""
+        # The engine takes valid UTF-8 only; the stand-in is one character long too, so offsets stay.
+        valid = _SURROGATE.sub("\ufffd", text)
+        cuts = [0]
+        for start in _starts(valid, self._segment(self.language, valid)):
+            if start > cuts[-1] and not _vetoed(valid, start):
+                cuts.append(start)
+        cuts.append(len(text))
+        return [text[start:end] for start, end in pairwise(cuts) if end > start]
+
+
+def _starts(text: str, sentences: Iterable[str]) -> Iterable[int]:
+    """First character of each sentence that holds more than white space.
+
+    The engine drops some line feeds between paragraphs, so each sentence is looked up instead of added up.
+    """
+    position = 0
+    for sentence in sentences:
+        words = sentence.strip()
+        if not words:
+            continue
+        found = text.find(words, position)
+        if found < 0:
+            continue
+        position = found + len(words)
+        yield found
+
+
+def _vetoed(text: str, start: int) -> bool:
+    before = text[max(0, start - _LONGEST) : start]
+    words = before.split()
+    if not words or not words[-1].endswith(".") or "\n\n" in before[before.rindex(".") :]:
+        return False
+    word = words[-1][:-1].lstrip("([{\"'\u201c\u2018").lower()
+    if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha()):
+        return True
+    return word in _BEFORE_NUMBER and _NUMBER.match(text, start) is not None
