@@ -33,5 +33,9 @@ class SourceKey:
 
 def display(path: bytes) -> str:
     """Path as text for people: undecodable bytes and control characters as backslash escapes."""
-    text = path.decode("utf-8", "backslashreplace")
+    return printable(path.decode("utf-8", "backslashreplace"))
+
+
+def printable(text: str) -> str:
+    """Text for a terminal or a log: control characters, marks of direction and lone surrogates as backslash escapes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
