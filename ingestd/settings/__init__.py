@@ -4,7 +4,6 @@ Every finding is reported together with its line. Only :mod:`ingestd.settings.va
 once there is a file to validate.
 """
 
-import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -98,5 +97,9 @@ def root_for(folder: Path, settings: Settings, taken: Iterable[str]) -> RootSett
         path=folder,
         chunker=settings.chunker,
         converter=settings.converter,
-        embedder=dataclasses.replace(RootEmbedderSettings(), name=settings.embedder.name),
+        embedder=RootEmbedderSettings(
+            name=settings.embedder.name,
+            model_dir=settings.embedder.model_dir,
+            dimension=settings.embedder.dimension,
+        ),
     )

@@ -12,6 +12,8 @@ from ingestd.settings.rescan import rescan_from
 from ingestd.settings.tables import ChunkerSettings, RootSettings, Settings
 
 TOML_PLACE = re.compile(r"\(at line (\d+), column \d+\)")
+LEAST_MAX_SIZE = {"tokens": 16, "chars": 64}
+"""Room for a heading line and a few words."""
 Numbered = tuple[int, RootSettings]
 
 
@@ -31,6 +33,7 @@ def findings(
     """
     roots = list(zip(indices, settings.roots, strict=True))
     yield from _store(settings)
+    yield from _model(settings)
     yield from _rescan(settings)
     yield from _sizes(settings.chunker, ("chunker",))
     for index, root in roots:
@@ -68,6 +71,12 @@ def _store(settings: Settings) -> Iterator[Finding]:
         )
 
 
+def _model(settings: Settings) -> Iterator[Finding]:
+    folder = settings.embedder.model_dir
+    if folder and not folder.is_dir():
+        yield Finding(path=("embedder", "model_dir"), message=f"{folder} is not a folder: put the model's files there")
+
+
 def _rescan(settings: Settings) -> Iterator[Finding]:
     try:
         rescan_from(settings.daemon.rescan)
@@ -76,6 +85,13 @@ def _rescan(settings: Settings) -> Iterator[Finding]:
 
 
 def _sizes(chunker: ChunkerSettings, path: tuple[str | int, ...]) -> Iterator[Finding]:
+    least = LEAST_MAX_SIZE[chunker.unit]
+    if chunker.max_size is not None and chunker.max_size < least:
+        yield Finding(
+            path=(*path, "max_size"),
+            message=f"{chunker.max_size} {chunker.unit} leave no room for a heading and a few words: expected at least "
+            f"{least}",
+        )
     ascending = ("min_size", "target_size", "max_size")
     for low, high in itertools.combinations(ascending, 2):
         small, large = getattr(chunker, low), getattr(chunker, high)

@@ -138,11 +138,20 @@ def _is_array(value: object) -> TypeGuard[list[Any]]:
 
 
 def _with_absolute_paths(settings: Settings, folder: Path, environment: Mapping[str, str]) -> Settings:
-    roots = tuple(dataclasses.replace(root, path=absolute(root.path, folder)) for root in settings.roots)
-    store = settings.store
+    store, embedder = settings.store, settings.embedder
     if store.api_key_file is not None:
         store = dataclasses.replace(store, api_key_file=_credential(store.api_key_file, folder, environment))
-    return dataclasses.replace(settings, roots=roots, store=store)
+    if embedder.model_dir is not None:
+        embedder = dataclasses.replace(embedder, model_dir=absolute(embedder.model_dir, folder))
+    roots = tuple(_root_with_absolute_paths(root, folder) for root in settings.roots)
+    return dataclasses.replace(settings, roots=roots, store=store, embedder=embedder)
+
+
+def _root_with_absolute_paths(root: RootSettings, folder: Path) -> RootSettings:
+    embedder = root.embedder
+    if embedder.model_dir is not None:
+        embedder = dataclasses.replace(embedder, model_dir=absolute(embedder.model_dir, folder))
+    return dataclasses.replace(root, path=absolute(root.path, folder), embedder=embedder)
 
 
 def absolute(path: Path, folder: Path) -> Path:

@@ -49,17 +49,23 @@ class EmbedderSettings:
 
     name: PlainName = "bge-small"
     """Registered embedder. The default's weights come with ``ingestd[model]``: no download, no torch."""
+    model_dir: Path | None = None
+    """Folder with the model's files, in place of those that come with its package. Their hashes must be the pinned
+    ones."""
+    dimension: Size | None = None
+    """Numbers of a vector, for embedders that can give several. Unset: the embedder's own."""
     device: str = "auto"
     """``auto``, ``cpu``, ``cuda``, ``cuda:1``, …; ``auto`` takes the fastest that the engine finds."""
-    threads: Annotated[int, Bounds(least=0)] = 0
-    """Threads of the engine on a CPU; 0: one for each core that the process may use."""
+    threads: Size | None = None
+    """Threads of the engine on a CPU. Unset: the cores that the process may use, at most 4; more bring little."""
     batch_tokens: Size = 1024
     """Most padded tokens of one batch. On a CPU 512 to 1,024 reach the most tokens a second; a GPU wants 16,384 or
-    more."""
-    idle_seconds: Seconds = 300.0
-    """Time without work after which the model's process is ended, so that an idle daemon holds no model in memory."""
-    cache_bytes: Bytes = 2 * GIB
-    """Most bytes of the vector cache, which keeps any text from being embedded twice: about a million vectors of 384
+    more. Fewer are taken where the device is too slow or too small for them."""
+    idle_seconds: Annotated[float, Bounds(least=0)] = 300.0
+    """Time without work after which the model's process is ended, so that an idle daemon holds no model in memory. 0:
+    never."""
+    cache_bytes: Bytes = 1 * GIB
+    """Most bytes of the vector cache, which keeps any text from being embedded twice: about 600,000 vectors of 384
     numbers. The longest unused go first; it may be deleted at any time. 0: no cache."""
 
 
@@ -102,16 +108,18 @@ class ChunkerSettings:
 
     name: Literal["structure-first", "grain-growth"] = "structure-first"
     """``structure-first`` cuts at headings, then by size; ``grain-growth`` grows chunks around sentences by meaning."""
-    profile: Literal["native", "compat"] = "native"
-    """``native``: the present rules; ``compat``: chunk for chunk what the published packages give."""
+    profile: Literal["native"] = "native"
+    """Which generation of the chunker's rules: ``native`` are the present ones."""
     max_size: Size | None = None
-    """Largest chunk, in ``unit``. Unset: the chunker's own measured default, never above what the embedder reads."""
+    """Largest chunk, heading path included, in ``unit``. Unset: the chunker's own measured default, never above what
+    the embedder reads."""
     min_size: Annotated[int, Bounds(least=0)] | None = None
-    """Size below which a chunk is joined to its neighbour, in ``unit``. Unset: the chunker's own."""
+    """Size below which a chunk is joined to its neighbour where the structure allows it, in ``unit``. Unset: in the
+    chunker's proportion to ``target_size``."""
     target_size: Size | None = None
-    """Size that ``grain-growth`` aims at, in ``unit``. Unset: the chunker's own."""
-    unit: Literal["tokens", "chars"] | None = None
-    """What sizes count: the embedder's tokens, or characters. Unset: the chunker's own."""
+    """Where a chunk that has a choice ends, in ``unit``. Unset: in the chunker's proportion to ``max_size``."""
+    unit: Literal["tokens", "chars"] = "tokens"
+    """What sizes count: the embedder's own tokens, which is what limits it, or characters."""
     segmenter: PlainName = "sentencex"
     """Registered splitter of sentences. The default knows some 300 languages and needs no model."""
 
@@ -140,6 +148,10 @@ class RootEmbedderSettings:
 
     name: PlainName = "bge-small"
     """As in ``[embedder]``. Roots of one collection must have the same: a collection is one vector space."""
+    model_dir: Path | None = None
+    """As in ``[embedder]``."""
+    dimension: Size | None = None
+    """As in ``[embedder]``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -107,7 +107,9 @@ def test_a_fault_at_the_top_is_not_said_again_for_each_root(tmp_path: Path) -> N
         ("[store]\nurl = 'http://localhost:6333'\n", "2: store.url: the embedded store has no url"),
         ("[store]\nkind = 'server'\nurl = 'localhost'\n", "3: store.url: 'localhost' is no address"),
         ("[store]\napi_key_file = 'absent'\n", "2: store.api_key_file:"),
-        ("[chunker]\nmin_size = 9\nmax_size = 8\n", "2: chunker.min_size: 9 is more than max_size (8)"),
+        ("[chunker]\nmin_size = 90\nmax_size = 80\n", "2: chunker.min_size: 90 is more than max_size (80)"),
+        ("[chunker]\nunit = 'chars'\nmax_size = 63\n", "3: chunker.max_size: 63 chars leave no room"),
+        ("[embedder]\nmodel_dir = 'absent'\n", "2: embedder.model_dir:"),
         ("a = \n", "1: this is no TOML"),
     ],
 )
