@@ -1,6 +1,5 @@
 """Owner's side of the control socket: answers the commands that ask it to act."""
 
-import logging
 import os
 import selectors
 import socket
@@ -18,6 +17,7 @@ from ingestd import __version__, errors
 from ingestd.children import error_as_json, receive_frame, send_frame
 from ingestd.daemon.ask import PROTOCOL, REQUEST_BYTES, OwnerAbsent, Values, ask, of_another_version
 from ingestd.daemon.rendezvous import bound, socket_path
+from ingestd.logs import Log
 
 __all__ = ["Answer", "ControlServer", "OwnerAbsent", "ask", "socket_path"]
 
@@ -32,7 +32,7 @@ Answer = Callable[[str, Values], Values | Generator[Values, None, Values]]
 as progress, its return value is the reply; it is closed when the client leaves."""
 
 _CREDENTIALS = struct.Struct("3i")
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 
 
 class ControlServer:
@@ -89,7 +89,7 @@ class ControlServer:
         if not self._join(grace_seconds):
             self._cut_off()
             if not self._join(1.0):
-                _log.warning("control.answers_left", extra={"connections": len(self._connections)})
+                _log.warning("control.answers_left", connections=len(self._connections))
 
     def __enter__(self) -> Self:
         return self
@@ -154,7 +154,7 @@ class ControlServer:
         except _ClientLeft:
             raise
         except Exception as error:  # noqa: BLE001  a bug in one command must not take the owner down
-            _log.exception("control.command_failed", extra={"command": command})
+            _log.exception("control.command_failed", command=command)
             failure = f"the daemon failed on {command!r} with {type(error).__name__}: its log has the traceback"
             _send_error(channel, errors.IngestdError(failure))
 

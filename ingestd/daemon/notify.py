@@ -3,7 +3,6 @@
 Outside systemd there is no ``NOTIFY_SOCKET``, and nothing is sent.
 """
 
-import logging
 import socket
 import threading
 import time
@@ -13,10 +12,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from ingestd.logs import Log
+
 _SEND_SECONDS = 1.0
 """A manager that does not read for so long loses a message rather than stop a loop of ours."""
 _STATUS_CHARACTERS = 500
-_log = logging.getLogger(__name__)
+_log = Log(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,7 @@ class Notifier:
         """Notifier for the manager that started this process, if any."""
         address = environ.get("NOTIFY_SOCKET", "")
         if address and address[0] not in "/@":
-            _log.warning("notify.address_unknown", extra={"address": address})
+            _log.warning("notify.address_unknown", address=address)
         return cls(address=address if address[:1] in {"/", "@"} else None)
 
     def ready(self, status: str = "") -> None:
@@ -69,7 +70,7 @@ class Notifier:
                 channel.connect(address)
                 channel.send("\n".join(assignments).encode("utf-8", "backslashreplace"))
         except OSError as error:
-            _log.warning("notify.not_sent", extra={"message_start": assignments[0], "error": str(error)})
+            _log.warning("notify.not_sent", message_start=assignments[0], error=str(error))
 
 
 def watchdog_seconds(environ: Mapping[str, str], pid: int) -> float | None:
@@ -172,7 +173,7 @@ class Pinger:
             self._notifier.watchdog()
         for loop in stalled:
             if loop.name not in self._told:
-                _log.error("watchdog.stalled", extra={"loop": loop.name, "silent_seconds": loop.silent_seconds})
+                _log.error("watchdog.stalled", loop=loop.name, silent_seconds=loop.silent_seconds)
                 self._notifier.status(f"stalled: {loop.name} has made no progress for {loop.silent_seconds:.0f} s")
         self._told = frozenset(loop.name for loop in stalled)
         return not stalled
