@@ -1,8 +1,6 @@
 """What a point says beside its vector: the public contract's fields."""
 
-import base64
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -11,6 +9,7 @@ from typing import Any
 from ingestd.model.chunk import Chunk
 from ingestd.model.document import Document
 from ingestd.model.identity import Digest, DocumentId, Fingerprint, Instance, text_hash
+from ingestd.model.paths import path_fields
 from ingestd.model.recipe import Recipe
 from ingestd.model.source import SourceKey
 
@@ -29,7 +28,7 @@ class Facts:
     @property
     def digest(self) -> Digest:
         """Digest: other facts mean new payloads, never new vectors."""
-        value = [self.key.root, base64.b64encode(self.key.path).decode(), self.mime, self.modified_ns, *self.tags]
+        value = [self.key.root, self.key.path.hex(), self.mime, self.modified_ns, *self.tags]
         return Digest(sha256(json.dumps(value).encode()).hexdigest())
 
 
@@ -82,20 +81,6 @@ def payload(chunk: Chunk, origin: Origin, version: int, ingested_ns: int) -> dic
         "meta": dict(origin.document.meta),
         "ingestd": origin.instance,
     }
-
-
-def path_fields(path: bytes) -> Mapping[str, str]:
-    """Path as text; one that is not UTF-8 also comes as Base64, from which it can be had back."""
-    try:
-        return {"path": path.decode()}
-    except UnicodeDecodeError:
-        return {"path": path.decode("utf-8", "backslashreplace"), "path_b64": base64.b64encode(path).decode()}
-
-
-def path_from_fields(fields: Mapping[str, Any]) -> bytes:
-    """Inverse of :func:`path_fields`."""
-    encoded = fields.get("path_b64")
-    return base64.b64decode(encoded) if encoded else str(fields["path"]).encode()
 
 
 def timestamp(time_ns: int) -> str:

@@ -16,9 +16,9 @@ from sqlalchemy import text
 from ingestd.errors import StoreMismatch
 from ingestd.failpoints import failpoint
 from ingestd.model.identity import DocumentId, Instance, PointId, RootName
+from ingestd.model.paths import path_from_fields
 from ingestd.model.point import Claim, Deletion
 from ingestd.ports.store import Store
-from ingestd.publish.payload import path_from_fields
 from ingestd.publish.swap import drain
 from ingestd.state import documents, facts, generations, intents, roots, sources
 from ingestd.state.engine import Ledger, Transaction
@@ -67,10 +67,16 @@ def recover(
     *,
     instance: Instance,
     state_id: str,
+    expected_token: str | None,
     adopt: bool,
     now_ns: int,
 ) -> Recovered:
-    """Claim the collection, then repair whatever the last owner left undone in it.
+    """Repair whatever the last owner left undone in a collection.
+
+    Parameters
+    ----------
+    expected_token
+        What the collection holds if the last run stopped cleanly; ``None`` when it did not.
 
     Raises
     ------
@@ -81,9 +87,7 @@ def recover(
     made = store.prepare(physical)
     claim = store.claim(physical)
     _refuse_stranger(claim, physical.name, instance, state_id, adopt=adopt)
-    with ledger.read() as transaction:
-        ours, clean = token(transaction), is_clean(transaction)
-    compared = made or not clean or claim is None or claim.state_id != state_id or claim.token != ours
+    compared = made or claim is None or claim.state_id != state_id or claim.token != expected_token
     adopted = _adopt_differences(ledger, store, generation, now_ns) if compared else 0
     overwritten, deleted = drain(ledger, store)
     abandoned = _abandon_intents(ledger, store, generation)

@@ -62,6 +62,14 @@ def set_identity(transaction: Transaction, root_id: int, device: int, inode: int
     )
 
 
+def forget_identity(transaction: Transaction, root_id: int) -> None:
+    """Whatever stands at the root's path at the next scan is the root."""
+    transaction.execute(
+        text("UPDATE root SET device = NULL, inode = NULL, state = 'new', reason = NULL WHERE id = :id"),
+        {"id": root_id},
+    )
+
+
 def scanned(transaction: Transaction, root_id: int, now_ns: int) -> None:
     """A full scan of the root ended."""
     transaction.execute(

@@ -127,18 +127,19 @@ def moved(transaction: Transaction, old_id: int, new_id: int) -> None:
     )
 
 
-def due(transaction: Transaction, now_ns: int, limit: int) -> tuple[SourceRow, ...]:
-    """Pending sources whose time has come, oldest first; those whose last claim ended in a crash come alone."""
+def due(
+    transaction: Transaction, now_ns: int, limit: int, root_ids: Collection[int]
+) -> tuple[SourceRow, ...]:
+    """Pending sources of these roots whose time has come; those whose last claim ended in a crash come last."""
+    among = ", ".join(str(root_id) for root_id in root_ids)
     rows = transaction.execute(
         text(
             f"SELECT {_COLUMNS} FROM source WHERE state = 'pending' AND not_before_ns <= :now "
-            "ORDER BY crashes > 0, id LIMIT :limit"
+            f"AND root_id IN ({among}) ORDER BY crashes > 0, id LIMIT :limit"
         ),
         {"now": now_ns, "limit": limit},
     )
-    found = tuple(source_of(row) for row in rows)
-    calm = tuple(source for source in found if not source.crashes)
-    return calm or found[:1]
+    return tuple(source_of(row) for row in rows)
 
 
 def removals(transaction: Transaction) -> tuple[SourceRow, ...]:
@@ -168,16 +169,23 @@ def unclaim(transaction: Transaction, ids: Sequence[int]) -> None:
     )
 
 
-def hashed(transaction: Transaction, source: SourceRow, fingerprint: Fingerprint, mime: str) -> None:
-    """Fingerprint of the bytes behind the source's signature."""
-    transaction.execute(
-        text("UPDATE source SET fingerprint = :fingerprint, mime = :mime WHERE id = :id AND seq = :seq"),
-        {"id": source.id, "seq": source.seq, "fingerprint": bytes.fromhex(fingerprint), "mime": mime},
-    )
+def hashed(transaction: Transaction, source: SourceRow) -> None:
+    """State the fingerprint of the bytes behind the source's signature, when the value carries one."""
+    if source.fingerprint is not None:
+        transaction.execute(
+            text("UPDATE source SET fingerprint = :fingerprint, mime = :mime WHERE id = :id AND seq = :seq"),
+            {
+                "id": source.id,
+                "seq": source.seq,
+                "fingerprint": bytes.fromhex(source.fingerprint),
+                "mime": source.mime,
+            },
+        )
 
 
 def done(transaction: Transaction, source: SourceRow) -> None:
     """The source is served as it was seen; one that changed meanwhile stays pending."""
+    hashed(transaction, source)
     transaction.execute(
         text(
             "UPDATE source SET state = 'done', reason = NULL, attempts = 0, crashes = 0, not_before_ns = 0 "
@@ -284,6 +292,16 @@ def by_ids(transaction: Transaction, ids: Sequence[int]) -> tuple[SourceRow, ...
         for id_ in ids
     )
     return tuple(source_of(row) for row in rows if row is not None)
+
+
+def count_kept(transaction: Transaction, root_id: int) -> int:
+    """How many sources of the root are there, as far as is known."""
+    return int(
+        transaction.execute(
+            text("SELECT count(*) FROM source WHERE root_id = :root AND state NOT IN ('gone', 'held')"),
+            {"root": root_id},
+        ).scalar_one()
+    )
 
 
 def in_state(transaction: Transaction, *states: str, root_id: int | None = None) -> tuple[SourceRow, ...]:

@@ -1,0 +1,90 @@
+"""Brings a group of prepared documents into the store: embedded together, published together."""
+
+from collections.abc import Sequence
+
+from numpy import float32
+from numpy.typing import NDArray
+
+from ingestd.embed.embedding import Embedding
+from ingestd.model.identity import PointId
+from ingestd.pipeline.parts import Parts
+from ingestd.pipeline.prepare import Prepared
+from ingestd.pipeline.tally import Tally
+from ingestd.publish.swap import NewVersion, publish
+from ingestd.state import documents
+
+TEXTS_AT_ONCE = 128
+"""Texts handed to the embedder between two looks at the stop flag; the cache keeps what was done."""
+
+_Vector = NDArray[float32]
+
+
+class Stopped(Exception):  # noqa: N818  not an error: the run was told to stop
+    """The work in hand was given up."""
+
+
+def embed_and_publish(parts: Parts, group: Sequence[Prepared], tally: Tally) -> None:
+    """Bring the group into the store.
+
+    Raises
+    ------
+    Stopped
+        When told to stop before the first write.
+    BadVectors, EmbedderUnavailable, StoreUnavailable
+        The group stays pending; nothing is lost.
+    """
+    wanted = [lacking(parts, prepared) for prepared in group]
+    vectors = _vectors(parts, group, wanted, tally)
+    versions = [
+        NewVersion(
+            source=prepared.source,
+            generation=prepared.generation,
+            origin=prepared.origin,
+            made=prepared.made,
+            chunks=prepared.chunks,
+            ids=prepared.ids,
+            vectors={id_: vectors[id(prepared.plan.embedding), text] for id_, text in texts.items()},
+        )
+        for prepared, texts in zip(group, wanted, strict=True)
+    ]
+    if parts.stop.is_set():
+        raise Stopped
+    with tally.timed("publish"):
+        published = publish(parts.ledger, parts.collections.store, versions, parts.clock.wall_ns())
+    tally.add("chunks", sum(len(prepared.chunks) for prepared in group))
+    tally.add("points_written", published.written)
+    tally.add("points_deleted", published.deleted)
+    tally.add("payloads_overwritten", published.overwritten)
+
+
+def lacking(parts: Parts, prepared: Prepared) -> dict[PointId, str]:
+    """Texts whose points the served version does not have, by id, in document order."""
+    with parts.ledger.read() as transaction:
+        document = documents.find(transaction, prepared.generation.id, prepared.origin.doc_id)
+        served = frozenset[PointId]() if document is None else documents.points(transaction, document.id)
+    return {
+        id_: chunk.text for id_, chunk in zip(prepared.ids, prepared.chunks, strict=True) if id_ not in served
+    }
+
+
+def _vectors(
+    parts: Parts, group: Sequence[Prepared], wanted: Sequence[dict[PointId, str]], tally: Tally
+) -> dict[tuple[int, str], _Vector]:
+    """Vectors of all texts wanted, by embedding and text; batches are filled across documents."""
+    texts_of: dict[int, tuple[Embedding, dict[str, None]]] = {}
+    for prepared, texts in zip(group, wanted, strict=True):
+        embedding = prepared.plan.embedding
+        texts_of.setdefault(id(embedding), (embedding, {}))[1].update(dict.fromkeys(texts.values()))
+    vectors: dict[tuple[int, str], _Vector] = {}
+    for key, (embedding, distinct) in texts_of.items():
+        texts_left = list(distinct)
+        while texts_left:
+            if parts.stop.is_set():
+                raise Stopped
+            piece, texts_left = texts_left[:TEXTS_AT_ONCE], texts_left[TEXTS_AT_ONCE:]
+            embedded = embedding.vectors(piece)
+            tally.add("embedded", embedded.embedded)
+            tally.add("vectors_reused", embedded.reused)
+            tally.spent("embed", embedded.seconds)
+            vectors.update(((key, text), row) for text, row in zip(piece, embedded.matrix, strict=True))
+    return vectors

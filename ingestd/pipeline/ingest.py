@@ -1,0 +1,230 @@
+"""Works off what is due: looks, prepares in parallel, publishes in groups; one thread decides and writes the ledger."""
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+
+from ingestd.discover.settle import Settling
+from ingestd.errors import IngestdError, PermanentError, TransientError
+from ingestd.pipeline import attempt, look
+from ingestd.pipeline.attempt import record_failure
+from ingestd.pipeline.backoff import MOST_CRASHES
+from ingestd.pipeline.group import Stopped, embed_and_publish
+from ingestd.pipeline.parts import Parts, RootPlan
+from ingestd.pipeline.prepare import Failed, FailedBefore, Outcome, Prepared, Unchanged, prepare
+from ingestd.pipeline.tally import Tally
+from ingestd.publish.collections import NeedsReindex, Space
+from ingestd.state import quarantine, sources
+from ingestd.state.generations import GenerationRow
+from ingestd.state.sources import SourceRow
+
+GROUP_DOCUMENTS = 64
+GROUP_BYTES = 4 * 1024 * 1024
+"""Of chunk texts."""
+GROUP_SECONDS = 0.5
+"""How long a prepared document waits for others to share its flush."""
+GROUP_TEXTS = 256
+"""Texts to embed: a slow device must not keep finished documents from being searchable."""
+_WINDOW = 2 * GROUP_DOCUMENTS
+_NANOSECONDS = 1_000_000_000
+
+log = logging.getLogger(__name__)
+
+
+class Ingestion:
+    """One run of work over the sources that are due."""
+
+    def __init__(self, parts: Parts, tally: Tally, settling: Settling[int]) -> None:
+        self._parts = parts
+        self._tally = tally
+        self._settling = settling
+        self._running: dict[Future[Outcome], SourceRow] = {}
+        self._prepared: list[Prepared] = []
+        self._same: list[SourceRow] = []
+        self._first_prepared = 0.0
+        self._paused: set[str] = set()
+
+    @property
+    def paused(self) -> frozenset[str]:
+        """Collections whose ingestion waits for a reindex."""
+        return frozenset(self._paused)
+
+    def run(self) -> None:
+        """Work until nothing is due or the stop flag is set; what was claimed and not finished is given back.
+
+        Raises
+        ------
+        StoreUnavailable
+            When the store went away; the sources in hand were deferred.
+        """
+        with ThreadPoolExecutor(self._parts.workers, thread_name_prefix="prepare") as pool:
+            try:
+                while not self._parts.stop.is_set():
+                    self._refill(pool)
+                    if not self._running and not self._prepared and not self._same:
+                        return
+                    self._collect()
+                    if self._group_is_full() or not self._running:
+                        self._publish()
+            except Stopped:
+                log.info("ingest.stopped")
+            finally:
+                for future in self._running:
+                    future.cancel()
+                self._give_back()
+
+    def _refill(self, pool: ThreadPoolExecutor) -> None:
+        room = _WINDOW - len(self._running) - len(self._prepared)
+        if room <= GROUP_DOCUMENTS and self._running:
+            return
+        claimed = self._claimable(room)
+        if claimed:
+            with self._parts.ledger.write("claim") as transaction:
+                sources.claim(transaction, [source.id for source, _, _ in claimed])
+        for source, plan, generation in claimed:
+            future = pool.submit(prepare, self._parts, plan, generation, source, self._tally)
+            self._running[future] = replace(source, attempts=source.attempts + 1)
+
+    def _roots(self) -> list[int]:
+        return [id_ for id_, plan in self._parts.roots.items() if str(plan.collection) not in self._paused]
+
+    def _claimable(self, room: int) -> list[tuple[SourceRow, RootPlan, GenerationRow]]:
+        busy = {source.id for source in self._running.values()}
+        busy |= {prepared.source.id for prepared in self._prepared} | {source.id for source in self._same}
+        now = self._parts.clock.wall_ns()
+        with self._parts.ledger.read() as transaction:
+            found = [
+                source
+                for source in sources.due(transaction, now, room + len(busy) + len(self._settling), self._roots())
+                if source.id not in busy
+            ]
+        calm = [source for source in found if not source.crashes]
+        # What was in work when this process died last is tried alone, so that only the guilty file is blamed again.
+        chosen = calm[:room] or ([] if busy else found[:1])
+        return [one for source in chosen if (one := self._ready(source)) is not None]
+
+    def _ready(self, source: SourceRow) -> tuple[SourceRow, RootPlan, GenerationRow] | None:
+        plan = self._parts.roots[source.root_id]
+        if source.crashes >= MOST_CRASHES:
+            attempt.blame(self._parts, source)
+            return None
+        match look.look(plan, source, self._settling, self._parts.clock):
+            case look.Still():
+                pass
+            case look.Moving(signature):
+                attempt.wait_until_still(self._parts, source, signature)
+                return None
+            case look.Absent():
+                attempt.lose(self._parts, source)
+                self._tally.touch("removed", source.root_id, source.path)
+                return None
+            case look.Unreachable(error):
+                record_failure(self._parts, Failed(source=source, stage="stage", stage_digest="", error=error))
+                return None
+        space = Space(
+            stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.embedding.configuration
+        )
+        try:
+            return source, plan, self._parts.collections.target(plan.collection, space, self._parts.clock.wall_ns())
+        except NeedsReindex as error:
+            log.warning("collection.needs-reindex", extra={"collection": plan.collection, "reason": str(error)})
+            self._paused.add(str(plan.collection))
+            return None
+
+    def _collect(self) -> None:
+        timeout = None if not self._prepared else GROUP_SECONDS
+        if not self._running:
+            return
+        finished, _ = wait(self._running, timeout=timeout, return_when=FIRST_COMPLETED)
+        for future in finished:
+            self._settle(self._running.pop(future), future.result())
+
+    def _settle(self, claimed: SourceRow, outcome: Outcome) -> None:
+        match outcome:
+            case Prepared():
+                if not self._prepared:
+                    self._first_prepared = self._parts.clock.monotonic()
+                self._prepared.append(outcome)
+                self._tally.add("converted" if outcome.converted else "conversions_reused")
+            case Unchanged(source=source):
+                self._same.append(source)
+            case Failed():
+                record_failure(self._parts, replace(outcome, source=_attempted(outcome.source, claimed)))
+            case FailedBefore(source=source, failure=failure):
+                with self._parts.ledger.write("quarantine") as transaction:
+                    sources.hashed(transaction, source)
+                    quarantine.put(transaction, source, failure, claimed.attempts, self._parts.clock.wall_ns())
+
+    def _group_is_full(self) -> bool:
+        if not self._prepared and not self._same:
+            return False
+        texts = sum(len(prepared.chunks) for prepared in self._prepared)
+        size = sum(len(chunk.text) for prepared in self._prepared for chunk in prepared.chunks)
+        return (
+            len(self._prepared) >= GROUP_DOCUMENTS
+            or len(self._same) >= _WINDOW
+            or texts >= GROUP_TEXTS
+            or size >= GROUP_BYTES
+            or (bool(self._prepared) and self._parts.clock.monotonic() - self._first_prepared >= GROUP_SECONDS)
+        )
+
+    def _publish(self) -> None:
+        if self._same:
+            with self._parts.ledger.write("unchanged") as transaction:
+                for source in self._same:
+                    sources.done(transaction, source)
+            self._same = []
+        group, self._prepared = self._prepared[:GROUP_DOCUMENTS], self._prepared[GROUP_DOCUMENTS:]
+        if group:
+            self._bring(group)
+
+    def _bring(self, group: Sequence[Prepared]) -> None:
+        try:
+            embed_and_publish(self._parts, group, self._tally)
+        except Stopped:
+            self._prepared = [*group, *self._prepared]
+            raise
+        except TransientError as error:
+            self._defer(group, error)
+            raise
+        except PermanentError as error:
+            self._bring_alone(group, error)
+            return
+        except IngestdError:
+            self._prepared = [*group, *self._prepared]
+            raise
+        except Exception as error:  # noqa: BLE001  one attempt at one source: a bug must not stop the others
+            self._bring_alone(group, error)
+            return
+        for prepared in group:
+            log.info(
+                "document.committed",
+                extra={"document": prepared.origin.doc_id, "chunks": len(prepared.chunks)},
+            )
+
+    def _bring_alone(self, group: Sequence[Prepared], error: Exception) -> None:
+        if len(group) == 1:
+            stage = group[0].origin.recipe.embed
+            record_failure(
+                self._parts,
+                Failed(source=group[0].source, stage="embed", stage_digest=stage.digest, error=error),
+            )
+            return
+        for prepared in group:
+            self._bring([prepared])
+
+    def _defer(self, group: Sequence[Prepared], error: TransientError) -> None:
+        for prepared in group:
+            record_failure(self._parts, Failed(source=prepared.source, stage="publish", stage_digest="", error=error))
+
+    def _give_back(self) -> None:
+        left = [source.id for source in self._running.values()]
+        left += [prepared.source.id for prepared in self._prepared] + [source.id for source in self._same]
+        if left:
+            with self._parts.ledger.write("give-back") as transaction:
+                sources.unclaim(transaction, left)
+
+
+def _attempted(source: SourceRow, claimed: SourceRow) -> SourceRow:
+    return replace(source, attempts=claimed.attempts)

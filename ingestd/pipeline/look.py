@@ -1,0 +1,64 @@
+"""Looks at a pending source once more before it is worked on."""
+
+import os
+from dataclasses import dataclass
+
+from ingestd.discover.settle import Settling
+from ingestd.model.source import Signature
+from ingestd.pipeline.parts import Clock, RootPlan
+from ingestd.state.sources import SourceRow
+
+_NANOSECONDS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Still:
+    """The file is as the ledger says, and has been left alone long enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """The file has to be left alone for a while first."""
+
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """There is no such file any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """The file cannot be looked at; whether it is there is not known."""
+
+    error: OSError
+
+
+Look = Still | Moving | Absent | Unreachable
+
+
+def look(plan: RootPlan, source: SourceRow, settling: Settling[int], clock: Clock) -> Look:
+    """Compare the file with the ledger.
+
+    A file whose last write (its change time, which no program can set back) is ``settle_seconds`` old is still at the
+    first look; any other needs two equal ones, that far apart.
+    """
+    path = os.path.join(plan.row.path, source.path)
+    try:
+        signature = Signature.of(os.stat(path, follow_symlinks=plan.follow_links))
+    except (FileNotFoundError, NotADirectoryError):
+        settling.forget(source.id)
+        return Absent()
+    except OSError as error:
+        return Unreachable(error)
+    wall_ns = clock.wall_ns()
+    if signature == source.signature and _is_old(signature, wall_ns, settling.settle_seconds):
+        settling.forget(source.id)
+        return Still()
+    still = settling.look(source.id, signature, clock.monotonic(), wall_ns)
+    return Still() if still and signature == source.signature else Moving(signature)
+
+
+def _is_old(signature: Signature, wall_ns: int, settle_seconds: float) -> bool:
+    return wall_ns - max(signature.mtime_ns, signature.ctime_ns) >= settle_seconds * _NANOSECONDS

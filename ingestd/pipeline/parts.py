@@ -1,0 +1,94 @@
+"""What the pipeline works with, handed to it by the wiring."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ingestd.chunk import ChunkOptions, chunk_stage
+from ingestd.convert import Conversions
+from ingestd.discover.rules import Rules
+from ingestd.embed.embedding import Embedding
+from ingestd.model.identity import CollectionName, Instance, RootName
+from ingestd.model.recipe import Recipe, Stage
+from ingestd.ports.segmenter import Segmenter
+from ingestd.publish.collections import Collections
+from ingestd.state.engine import Ledger
+from ingestd.state.roots import RootRow
+
+
+class Stop(Protocol):
+    """Says whether the work in hand should be given up."""
+
+    def is_set(self) -> bool:
+        """Whether to stop."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Sleep until told to stop, at most ``timeout`` seconds; whether to stop."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootPlan:
+    """A root with all that decides what becomes of its files."""
+
+    row: RootRow
+    rules: Rules
+    follow_links: bool
+    tags: tuple[str, ...]
+    conversions: Conversions
+    chunk_options: ChunkOptions
+    segmenter: Segmenter
+    embedding: Embedding
+
+    @property
+    def name(self) -> RootName:
+        """Name of the root."""
+        return self.row.name
+
+    @property
+    def collection(self) -> CollectionName:
+        """Collection that its documents go to."""
+        return self.row.collection
+
+    @property
+    def chunk_stage(self) -> Stage:
+        """Identity of the chunker."""
+        options = self.embedding.stage.options
+        tokenizer = str(options.get("tokenizer_sha256", self.embedding.stage.name))
+        return chunk_stage(self.chunk_options, self.segmenter.name, tokenizer, self.embedding.max_tokens)
+
+    def recipe(self, mime: str) -> Recipe:
+        """Recipe for a file of this type; raises ``UnsupportedType``."""
+        return Recipe(
+            convert=self.conversions.stage_for(mime), chunk=self.chunk_stage, embed=self.embedding.stage
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clock:
+    """Time, handed in so that tests own it."""
+
+    wall_ns: Callable[[], int]
+    monotonic: Callable[[], float]
+    random: Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Everything that one owner of a state works with."""
+
+    ledger: Ledger
+    collections: Collections
+    instance: Instance
+    staging: Path
+    """Folder for private copies."""
+    roots: Mapping[int, RootPlan]
+    """By the id of their row."""
+    settle_seconds: float
+    on_failure: str
+    """``keep`` or ``retract``: what becomes of the served version of a document whose new one fails."""
+    workers: int
+    clock: Clock
+    stop: Stop

@@ -1,0 +1,209 @@
+"""Makes one source ready to be published: staged, converted, chunked; nothing durable changes but the caches."""
+
+from dataclasses import dataclass, replace
+from time import monotonic
+
+from ingestd.chunk import chunk
+from ingestd.convert.admission import size_limit
+from ingestd.convert.types import mime_of
+from ingestd.errors import FileEmpty
+from ingestd.model.chunk import Chunk
+from ingestd.model.document import Document
+from ingestd.model.identity import Fingerprint, PointId, document_id
+from ingestd.model.source import SourceKey, display
+from ingestd.pipeline.parts import Parts, RootPlan
+from ingestd.pipeline.tally import Tally
+from ingestd.publish.payload import Facts, Origin
+from ingestd.publish.points import point_ids
+from ingestd.stage import Staged, stage
+from ingestd.state import documents, quarantine
+from ingestd.state.documents import Made
+from ingestd.state.generations import GenerationRow
+from ingestd.state.quarantine import Failure
+from ingestd.state.sources import SourceRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A document ready to be embedded."""
+
+    source: SourceRow
+    plan: RootPlan
+    generation: GenerationRow
+    origin: Origin
+    made: Made
+    chunks: tuple[Chunk, ...]
+    ids: tuple[PointId, ...]
+    converted: bool
+    """False when the conversion came from the cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchanged:
+    """What is served is already what would be made."""
+
+    source: SourceRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """The source cannot be made ready."""
+
+    source: SourceRow
+    stage: str
+    stage_digest: str
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedBefore:
+    """The same bytes failed in the same stage under another path."""
+
+    source: SourceRow
+    failure: Failure
+
+
+Outcome = Prepared | Unchanged | Failed | FailedBefore
+
+
+def prepare(
+    parts: Parts, plan: RootPlan, generation: GenerationRow, source: SourceRow, tally: Tally
+) -> Outcome:
+    """Make the source ready; every failure of its own is a value."""
+    progress = _Progress()
+    try:
+        return _prepare(parts, plan, generation, source, tally, progress)
+    except Exception as error:  # noqa: BLE001  one attempt at one source: whatever happens stays with it
+        return Failed(
+            source=progress.source or source, stage=progress.stage, stage_digest=progress.digest, error=error
+        )
+
+
+@dataclass(slots=True)
+class _Progress:
+    stage: str = "stage"
+    digest: str = ""
+    source: SourceRow | None = None
+
+    def enter(self, stage: str, digest: str) -> None:
+        self.stage, self.digest = stage, digest
+
+
+def _prepare(
+    parts: Parts, plan: RootPlan, generation: GenerationRow, source: SourceRow, tally: Tally, progress: _Progress
+) -> Outcome:
+    staged: Staged | None = None
+    if source.fingerprint is None or source.mime is None:
+        with tally.timed("stage"):
+            staged = _stage(parts, plan, source)
+            mime = mime_of(source.path.rpartition(b"/")[2], staged.head)
+        source = replace(source, fingerprint=staged.fingerprint, mime=mime)
+    progress.source = source
+    try:
+        return _convert_and_chunk(parts, plan, generation, source, staged, tally, progress)
+    finally:
+        if staged is not None:
+            staged.discard()
+
+
+def _convert_and_chunk(
+    parts: Parts,
+    plan: RootPlan,
+    generation: GenerationRow,
+    source: SourceRow,
+    staged: Staged | None,
+    tally: Tally,
+    progress: _Progress,
+) -> Outcome:
+    assert source.fingerprint is not None and source.mime is not None and source.signature is not None  # noqa: PT018
+    progress.enter("convert", "")
+    recipe = plan.recipe(source.mime)
+    progress.enter("convert", recipe.convert.digest)
+    facts = Facts(
+        key=SourceKey(plan.name, source.path),
+        mime=source.mime,
+        modified_ns=source.signature.mtime_ns,
+        tags=plan.tags,
+    )
+    made = Made(
+        fingerprint=source.fingerprint,
+        convert_digest=recipe.convert.digest,
+        chunk_digest=recipe.chunk.digest,
+        facts_digest=facts.digest,
+    )
+    doc_id = document_id(parts.instance, plan.name, source.path)
+    with parts.ledger.read() as transaction:
+        served = documents.find(transaction, generation.id, doc_id)
+        known = quarantine.known_failure(transaction, source.fingerprint, recipe.convert.digest)
+    if served is not None and served.version > 0 and served.made == made:
+        return Unchanged(source=source)
+    if known is not None:
+        return FailedBefore(source=source, failure=known)
+    document, reused = _convert(parts, plan, source, staged, tally)
+    progress.enter("chunk", recipe.chunk.digest)
+    chunks = _chunk(plan, document, tally)
+    origin = Origin(
+        instance=parts.instance,
+        doc_id=doc_id,
+        fingerprint=source.fingerprint,
+        facts=facts,
+        recipe=recipe,
+        document=document,
+        chunk_count=len(chunks),
+    )
+    return Prepared(
+        source=source,
+        plan=plan,
+        generation=generation,
+        origin=origin,
+        made=made,
+        chunks=chunks,
+        ids=point_ids(chunks, doc_id, recipe.embed.digest),
+        converted=not reused,
+    )
+
+
+def _stage(parts: Parts, plan: RootPlan, source: SourceRow) -> Staged:
+    assert source.signature is not None
+    limit = size_limit(source.path.rpartition(b"/")[2], plan.conversions.options)
+    return stage(plan.row.path, source.path, source.signature, into=parts.staging, limit_bytes=limit)
+
+
+def _convert(
+    parts: Parts, plan: RootPlan, source: SourceRow, staged: Staged | None, tally: Tally
+) -> tuple[Document, bool]:
+    assert source.fingerprint is not None and source.mime is not None and source.signature is not None  # noqa: PT018
+    cached = plan.conversions.cached(source.fingerprint, source.mime)
+    if cached is not None:
+        return cached, True
+    fresh = staged or _stage(parts, plan, source)
+    try:
+        begun = monotonic()
+        made = plan.conversions.convert(
+            path=fresh.path,
+            name=display(source.path.rpartition(b"/")[2]),
+            mime=source.mime,
+            size=fresh.size,
+            fingerprint=Fingerprint(fresh.fingerprint),
+        )
+        tally.spent("convert", monotonic() - begun)
+    finally:
+        if staged is None:
+            fresh.discard()
+    return made.document, made.reused
+
+
+def _chunk(plan: RootPlan, document: Document, tally: Tally) -> tuple[Chunk, ...]:
+    with tally.timed("chunk"):
+        chunked = chunk(
+            document,
+            plan.chunk_options,
+            plan.embedding.count,
+            plan.segmenter,
+            max_tokens=plan.embedding.max_tokens,
+        )
+    if not chunked.chunks:
+        reasons = ", ".join(sorted({skipped.reason for skipped in chunked.skipped})) or "it has no text"
+        raise FileEmpty(f"nothing in the document can be indexed: {reasons}")
+    return chunked.chunks
+

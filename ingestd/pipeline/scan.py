@@ -1,0 +1,185 @@
+"""Scans roots, then states in the ledger what changed."""
+
+import json
+import logging
+from base64 import b64encode
+from collections.abc import Collection, Iterable
+from contextlib import closing
+from dataclasses import replace
+
+from ingestd.discover.difference import moves
+from ingestd.discover.scan import DirectoryScan, ScanRoot, scan
+from ingestd.discover.root import Online, Replaced, RootIdentity, Vanished, examine
+from ingestd.model.source import Signature, display
+from ingestd.pipeline.parts import Parts, RootPlan
+from ingestd.pipeline.tally import Tally
+from ingestd.state import facts, roots, sources
+from ingestd.state.engine import Transaction
+from ingestd.state.known import KnownInLedger
+
+CHANGES_AT_ONCE = 2000
+"""Changed sources stated in one transaction."""
+NOTES_KEPT = 1000
+"""Names that cannot be taken up, kept for ``status``; more are only counted."""
+
+log = logging.getLogger(__name__)
+
+
+def scan_roots(parts: Parts, tally: Tally) -> None:
+    """Scan every root whole."""
+    for plan in parts.roots.values():
+        if not parts.stop.is_set():
+            scan_root(parts, plan, tally)
+
+
+def scan_root(
+    parts: Parts, plan: RootPlan, tally: Tally, *, directories: Collection[bytes] | None = None, deep: bool = True
+) -> bool:
+    """Scan one root, or some directories of it; a root that is not what it was retires nothing.
+
+    Returns
+    -------
+    bool
+        Whether the root is there.
+    """
+    with closing(KnownInLedger(parts.ledger, plan.row.id)) as known:
+        identity = _identity(plan)
+        match examine(plan.row.path, identity, known):
+            case Vanished(reason=reason):
+                _set_offline(parts, plan, reason)
+                return False
+            case Replaced(found=found, looked_for=looked_for):
+                _set_offline(
+                    parts,
+                    plan,
+                    f"{display(plan.row.path)} is another directory than it was, with {found} of {looked_for} known "
+                    f"sources in it: run `ingestd confirm {plan.name}` to accept it",
+                )
+                return False
+            case Online(identity=seen):
+                pass
+        if identity != seen:
+            with parts.ledger.write("root") as transaction:
+                roots.set_identity(transaction, plan.row.id, seen.device, seen.inode)
+        root = ScanRoot(path=plan.row.path, rules=plan.rules, identity=seen, follow_links=plan.follow_links)
+        found_scans = scan(root, known, directories=directories, deep=deep, stop=parts.stop.is_set)
+        _apply_all(parts, plan, found_scans, tally, whole=directories is None)
+    return True
+
+
+def _identity(plan: RootPlan) -> RootIdentity | None:
+    if plan.row.device is None or plan.row.inode is None:
+        return None
+    return RootIdentity(device=plan.row.device, inode=plan.row.inode)
+
+
+def _set_offline(parts: Parts, plan: RootPlan, reason: str) -> None:
+    log.warning("root.vanished", extra={"root": plan.name, "reason": reason})
+    with parts.ledger.write("root") as transaction:
+        roots.set_state(transaction, plan.row.id, "vanished", reason)
+
+
+def _apply_all(
+    parts: Parts, plan: RootPlan, scans: Iterable[DirectoryScan], tally: Tally, *, whole: bool
+) -> None:
+    batch: list[DirectoryScan] = []
+    waiting = 0
+    notes: dict[str, list[list[str]]] = {}
+    for one in scans:
+        _count(plan, one, tally)
+        _note(notes, one)
+        changes = _changes(one)
+        if changes:
+            batch.append(one)
+            waiting += changes
+        if waiting >= CHANGES_AT_ONCE:
+            _apply(parts, plan, batch)
+            batch, waiting = [], 0
+    _apply(parts, plan, batch)
+    _pair_moves(parts, plan, tally)
+    with parts.ledger.write("scanned") as transaction:
+        _keep_notes(transaction, plan, notes, whole=whole)
+        if whole and not parts.stop.is_set():
+            roots.scanned(transaction, plan.row.id, parts.clock.wall_ns())
+
+
+def _changes(one: DirectoryScan) -> int:
+    difference = one.difference
+    return len(difference.added) + len(difference.changed) + len(difference.removed) + len(one.excluded)
+
+
+def _count(plan: RootPlan, one: DirectoryScan, tally: Tally) -> None:
+    difference = one.difference
+    tally.add("seen", len(difference.added) + len(difference.changed) + difference.unchanged)
+    tally.add("unchanged", difference.unchanged)
+    tally.add("ignored", one.ignored + len(one.unusual))
+    prefix = one.directory + b"/" if one.directory else b""
+    for kind, names in (
+        ("added", difference.added),
+        ("changed", difference.changed),
+        ("removed", difference.removed),
+    ):
+        for name in names:
+            tally.touch(kind, plan.row.id, prefix + name)
+
+
+def _apply(parts: Parts, plan: RootPlan, batch: Collection[DirectoryScan]) -> None:
+    if not batch:
+        return
+    now = parts.clock.wall_ns()
+    with parts.ledger.write("scan") as transaction:
+        for one in batch:
+            present = {**one.difference.added, **one.difference.changed}
+            if present:
+                sources.seen(transaction, plan.row.id, one.directory, present, now)
+            sources.lost(transaction, plan.row.id, one.directory, tuple(one.difference.removed), now)
+            sources.excluded(transaction, plan.row.id, one.directory, one.excluded, now)
+
+
+def _pair_moves(parts: Parts, plan: RootPlan, tally: Tally) -> None:
+    with parts.ledger.read() as transaction:
+        gone = [one for one in sources.in_state(transaction, "gone", root_id=plan.row.id) if _can_have_moved(one)]
+        if not gone:
+            return
+        fresh = [
+            one
+            for one in sources.in_state(transaction, "pending", root_id=plan.row.id)
+            if one.fingerprint is None and one.signature is not None
+        ]
+    by_path = {one.path: one for one in (*gone, *fresh)}
+    removed = {one.path: one.signature for one in gone}
+    added: dict[bytes, Signature] = {one.path: one.signature for one in fresh if one.signature is not None}
+    pairs = moves(removed, added)
+    if pairs:
+        with parts.ledger.write("moves") as transaction:
+            for old, new in pairs:
+                sources.moved(transaction, by_path[old].id, by_path[new].id)
+                tally.touch_move(plan.row.id, old, new)
+
+
+def _can_have_moved(source: sources.SourceRow) -> bool:
+    return source.fingerprint is not None and source.successor_id is None and source.signature is not None
+
+
+def _note(notes: dict[str, list[list[str]]], one: DirectoryScan) -> None:
+    prefix = one.directory + b"/" if one.directory else b""
+    found = [[b64encode(prefix + name).decode(), reason] for name, reason in one.unusual]
+    if one.unknown is not None:
+        found.append([b64encode(one.directory).decode(), one.unknown])
+    notes[b64encode(one.directory).decode()] = found
+
+
+def _keep_notes(
+    transaction: Transaction, plan: RootPlan, notes: dict[str, list[list[str]]], *, whole: bool
+) -> None:
+    key = f"notes:{plan.name}"
+    found = notes if whole else {**json.loads(facts.read(transaction, key) or "{}"), **notes}
+    kept = dict([item for item in found.items() if item[1]][:NOTES_KEPT])
+    facts.state(transaction, key, json.dumps(kept))
+
+
+def accept(parts: Parts, plan: RootPlan) -> RootPlan:
+    """Take the directory that stands at the root's path now for the root, as a person confirmed."""
+    with parts.ledger.write("root") as transaction:
+        roots.forget_identity(transaction, plan.row.id)
+    return replace(plan, row=replace(plan.row, device=None, inode=None))
