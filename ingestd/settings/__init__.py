@@ -4,10 +4,11 @@ Every finding is reported together with its line. Only :mod:`ingestd.settings.va
 once there is a file to validate.
 """
 
+import dataclasses
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ingestd.errors import ConfigurationError
 from ingestd.settings.findings import report
@@ -18,11 +19,14 @@ from ingestd.settings.tables import (
     ConverterSettings,
     DaemonSettings,
     EmbedderSettings,
+    RootConverterSettings,
     RootEmbedderSettings,
     RootSettings,
     Settings,
     StoreSettings,
 )
+
+_Shared = TypeVar("_Shared", RootConverterSettings, RootEmbedderSettings)
 
 __all__ = [
     "ChunkerSettings",
@@ -31,6 +35,7 @@ __all__ = [
     "DaemonSettings",
     "EmbedderSettings",
     "Interval",
+    "RootConverterSettings",
     "RootEmbedderSettings",
     "RootSettings",
     "Settings",
@@ -96,10 +101,11 @@ def root_for(folder: Path, settings: Settings, taken: Iterable[str]) -> RootSett
         name=next(name for name in numbered if name not in names),
         path=folder,
         chunker=settings.chunker,
-        converter=settings.converter,
-        embedder=RootEmbedderSettings(
-            name=settings.embedder.name,
-            model_dir=settings.embedder.model_dir,
-            dimension=settings.embedder.dimension,
-        ),
+        converter=_shared(settings.converter, RootConverterSettings),
+        embedder=_shared(settings.embedder, RootEmbedderSettings),
     )
+
+
+def _shared(whole: _Shared, part: type[_Shared]) -> _Shared:
+    """Those keys of a table that a root may have too."""
+    return part(**{field.name: getattr(whole, field.name) for field in dataclasses.fields(part)})

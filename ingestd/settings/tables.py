@@ -44,8 +44,8 @@ class StoreSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbedderSettings:
-    """``[embedder]``: what turns texts into vectors."""
+class RootEmbedderSettings:
+    """``[root.embedder]``: the vector space of one root. Roots of one collection must have the same."""
 
     name: PlainName = "bge-small"
     """Registered embedder. The default's weights come with ``ingestd[model]``: no download, no torch."""
@@ -54,6 +54,12 @@ class EmbedderSettings:
     ones."""
     dimension: Size | None = None
     """Numbers of a vector, for embedders that can give several. Unset: the embedder's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderSettings(RootEmbedderSettings):
+    """``[embedder]``: what turns texts into vectors."""
+
     device: str = "auto"
     """``auto``, ``cpu``, ``cuda``, ``cuda:1``, …; ``auto`` takes the fastest that the engine finds."""
     threads: Size | None = None
@@ -70,8 +76,8 @@ class EmbedderSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConverterSettings:
-    """``[converter]``: what turns files into documents."""
+class RootConverterSettings:
+    """``[root.converter]``: how the files of one root are converted."""
 
     pdf: PlainName = "auto"
     """Converter of PDF files: ``auto`` takes the best one installed that needs no download."""
@@ -94,6 +100,12 @@ class ConverterSettings:
     """Largest office file, packed."""
     max_pdf_bytes: Size = 500 * MIB
     """Largest PDF file; scanned books reach some hundred megabytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConverterSettings(RootConverterSettings):
+    """``[converter]``: what turns files into documents."""
+
     cache_bytes: Bytes = 4 * GIB
     """Most bytes of converted documents kept, so that a new chunker converts nothing again. What a served version was
     made from is kept whatever this says. 0: only that."""
@@ -143,18 +155,6 @@ class DaemonSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RootEmbedderSettings:
-    """``[root.embedder]``: what a root changes of ``[embedder]``."""
-
-    name: PlainName = "bge-small"
-    """As in ``[embedder]``. Roots of one collection must have the same: a collection is one vector space."""
-    model_dir: Path | None = None
-    """As in ``[embedder]``."""
-    dimension: Size | None = None
-    """As in ``[embedder]``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RootSettings:
     """``[[root]]``: one watched folder with its rules."""
 
@@ -181,11 +181,12 @@ class RootSettings:
     systems, which send none."""
     chunker: ChunkerSettings = field(default_factory=ChunkerSettings)
     """``[root.chunker]``: keys of ``[chunker]`` that this root changes; the others hold."""
-    converter: ConverterSettings = field(default_factory=ConverterSettings)
-    """``[root.converter]``: keys of ``[converter]`` that this root changes (``workers`` and ``cache_bytes`` are one
-    for all)."""
+    converter: RootConverterSettings = field(default_factory=RootConverterSettings)
+    """``[root.converter]``: keys of ``[converter]`` that this root changes; ``cache_bytes`` and ``workers`` are one for
+    all roots."""
     embedder: RootEmbedderSettings = field(default_factory=RootEmbedderSettings)
-    """``[root.embedder]``: another embedder for this root, which then needs a collection of its own."""
+    """``[root.embedder]``: another vector space for this root, which then needs a collection of its own: ``name``,
+    ``model_dir`` and ``dimension`` of ``[embedder]``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
