@@ -1,0 +1,131 @@
+"""Writes drafts out as chunks, none of them over the cap."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ingestd.chunk.atoms import BETWEEN_WORDS, Atom
+from ingestd.chunk.cascade import Request, split_blocks
+from ingestd.chunk.drafts import Draft, Written, leading, written
+from ingestd.chunk.manuscript import Manuscript
+from ingestd.chunk.windows import windows
+from ingestd.model.chunk import Chunk
+
+_Counted = tuple[Draft, Written, int]
+
+
+def chunks(manuscript: Manuscript, title: str, drafts: Sequence[Draft], *, tiled: bool) -> tuple[Chunk, ...]:
+    """Chunks of the drafts, in order.
+
+    Parameters
+    ----------
+    tiled
+        Whether a chunk reaches to the beginning of the next, so that together they are the whole Markdown; otherwise
+        it ends with its last block.
+
+    Raises
+    ------
+    ValueError
+        When a single character, alone, is over the cap.
+    """
+    counted = _fitting(manuscript, drafts)
+    starts = [draft.atoms[0].start for draft, _, _ in counted]
+    if tiled:
+        starts = [0, *starts[1:]]
+        ends = [*starts[1:], len(manuscript.markdown)]
+    else:
+        ends = [draft.atoms[-1].end for draft, _, _ in counted]
+    spans = zip(starts, ends, strict=True)
+    return tuple(
+        replace(_chunk(manuscript, title, each), index=index, char_start=start, char_end=end)
+        for index, (each, (start, end)) in enumerate(zip(counted, spans, strict=True))
+    )
+
+
+def _chunk(manuscript: Manuscript, title: str, counted: _Counted) -> Chunk:
+    """Chunk with the span of its atoms and no place yet."""
+    draft, strings, tokens = counted
+    blocks = [manuscript.blocks[atom.block] for atom in draft.atoms]
+    pages = [block.page for block in blocks if block.page is not None]
+    return Chunk(
+        text=strings.text,
+        body=strings.body,
+        heading_path=manuscript.paths.full(draft.section),
+        title=title,
+        section=manuscript.sections[draft.section].name,
+        char_start=draft.atoms[0].start,
+        char_end=draft.atoms[-1].end,
+        page_start=min(pages, default=None),
+        page_end=max(pages, default=None),
+        block_types=tuple(sorted({block.type.value for block in blocks})),
+        index=0,
+        n_chars=len(strings.body),
+        n_tokens=tokens,
+    )
+
+
+def _fitting(manuscript: Manuscript, drafts: Sequence[Draft]) -> list[_Counted]:
+    """Drafts with their exact strings and counts; those over the cap are halved until they are not.
+
+    Sums of counts decided the drafts, and no tokenizer is exactly additive, so the exact strings are counted in one
+    call. Each further round halves what was over: there are at most about as many as the logarithm of the longest.
+    """
+    done: dict[tuple[int, ...], _Counted] = {}
+    pending: list[tuple[tuple[int, ...], Draft]] = [((number,), draft) for number, draft in enumerate(drafts)]
+    while pending:
+        strings = [written(manuscript, draft) for _, draft in pending]
+        counts = manuscript.counter.exact([each.text for each in strings])
+        over: list[tuple[tuple[int, ...], Draft]] = []
+        for (place, draft), each, tokens in zip(pending, strings, counts, strict=True):
+            if manuscript.scale.fits(tokens, len(each.text)):
+                done[place] = (draft, each, tokens)
+            else:
+                over.extend(((*place, part), half) for part, half in enumerate(_halved(manuscript, draft, tokens)))
+        pending = over
+    return [done[place] for place in sorted(done)]
+
+
+def _halved(manuscript: Manuscript, draft: Draft, tokens: int) -> Iterable[Draft]:
+    heads = leading(manuscript, draft)
+    head, body = draft.atoms[:heads], draft.atoms[heads:]
+    if len(body) > 1:
+        cut = _middle(body)
+        return (replace(draft, atoms=head + body[:cut]), replace(draft, atoms=body[cut:]))
+    last = body[-1]
+    parts = _split(manuscript, last)
+    if parts != (last,):
+        return (replace(draft, atoms=head + parts[:1]), *(replace(draft, atoms=(part,)) for part in parts[1:]))
+    if not draft.bare:
+        return (replace(draft, bare=True),)
+    raise ValueError(
+        f"the limit of {manuscript.scale.token_cap} tokens is below the {tokens} that the tokenizer gives the text at "
+        f"character {last.start}; raise max_size or max_tokens"
+    )
+
+
+def _split(manuscript: Manuscript, atom: Atom) -> tuple[Atom, ...]:
+    """The atom in several; when it cannot be cut, without what stands around it."""
+    block = manuscript.blocks[atom.block]
+    half = manuscript.scale.size(atom.tokens, atom.end - atom.start) / 2
+    if (atom.start, atom.end) == (block.start, block.end) and half > 0:
+        parts = split_blocks(manuscript, [Request(block=atom.block, budget=half, goal=half)])[0]
+        if len(parts) > 1:
+            return parts
+    spans = windows(manuscript.markdown, atom.start, atom.end, 2)
+    if spans == [(atom.start, atom.end)]:
+        return (replace(atom, before="", after=""),)
+    counts = manuscript.counter.net([manuscript.markdown[start:end] for start, end in spans], atom.end - atom.start)
+    return tuple(
+        replace(atom, start=start, end=end, tokens=tokens, cut=BETWEEN_WORDS if number else atom.cut)
+        for number, ((start, end), tokens) in enumerate(zip(spans, counts, strict=True))
+    )
+
+
+def _middle(atoms: Sequence[Atom]) -> int:
+    """Where to cut so that the larger part is as small as it can be."""
+    total = sum(atom.tokens + 1 for atom in atoms)
+    before, best, cut = 0, total, 1
+    for index in range(1, len(atoms)):
+        before += atoms[index - 1].tokens + 1
+        if max(before, total - before) < best:
+            best, cut = max(before, total - before), index
+    return cut

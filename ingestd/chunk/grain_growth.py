@@ -1,0 +1,134 @@
+"""Chunks that grow block by block inside one section.
+
+After grain-growth chunking: a chunk takes the next block whole until it has the size asked for. A heading ends it
+whatever its size; tables and captions stand alone; formulas stay whole. Chunks of one split paragraph overlap by a
+sentence. Authors' names are skipped.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from ingestd.chunk.atoms import BETWEEN_BLOCKS, BOUND, Atom
+from ingestd.chunk.bindings import atoms_of, block_atom
+from ingestd.chunk.drafts import Draft
+from ingestd.chunk.manuscript import Manuscript
+from ingestd.chunk.partition import partition
+from ingestd.model.document import BlockType
+
+VERSION = 1
+"""Raised whenever a boundary moves for any document."""
+
+_STANDALONE = frozenset({BlockType.TABLE, BlockType.CAPTION})
+_UNBROKEN = frozenset({BlockType.TABLE, BlockType.CODE, BlockType.LIST, BlockType.FORMULA})
+"""Parts of these do not overlap."""
+_OVERLAP = 3
+"""A sentence is said again when it takes at most this part of the budget: one third."""
+
+_Run = tuple[Atom, ...]
+
+
+def grain_growth(manuscript: Manuscript) -> list[Draft]:
+    """Drafts in order; what was skipped lies between them."""
+    sections = range(len(manuscript.sections))
+    owns = [manuscript.own(section) for section in sections]
+    ranges = [
+        (*own, manuscript.budget(section), manuscript.goal(section))
+        for section, own in zip(sections, owns, strict=True)
+    ]
+    drafts: list[Draft] = []
+    heads: list[Atom] = []
+    for section, (own, atoms) in enumerate(zip(owns, atoms_of(manuscript, ranges), strict=True)):
+        it = manuscript.sections[section]
+        if section and manuscript.in_path(section):
+            heads.append(block_atom(manuscript, it.first))
+        if own[0] == own[1] and own[1] < it.end:
+            continue
+        runs: list[_Run] = list(_grains(manuscript, section, atoms)) if atoms else [()]
+        runs[0] = (*heads, *runs[0])
+        heads.clear()
+        drafts.extend(Draft(atoms=run, section=section) for run in runs if run)
+    return drafts
+
+
+def _grains(manuscript: Manuscript, section: int, atoms: _Run) -> Iterator[_Run]:
+    """Chunks of a section's own blocks: what stands alone apart, the rest grown."""
+    for alone, parts in groupby(_bound(atoms), key=lambda part: _stands_alone(manuscript, part)):
+        if alone:
+            for part in parts:
+                yield from _fitted(manuscript, section, part, manuscript.budget(section))
+        else:
+            yield from _grown(manuscript, section, list(parts))
+
+
+def _bound(atoms: _Run) -> Iterator[_Run]:
+    """Atoms that belong together: parts of one block, or blocks bound to each other."""
+    start = 0
+    for index in range(1, len(atoms) + 1):
+        if index < len(atoms):
+            apart = atoms[index].cut < BOUND and atoms[index].block != atoms[index - 1].block
+            leads = atoms[index].block == atoms[index - 1].block and _leads(atoms, index)
+            if not (apart or leads):
+                continue
+        yield atoms[start:index]
+        start = index
+
+
+def _leads(atoms: _Run, index: int) -> bool:
+    """Whether the atom is a paragraph's last sentence, bound to the formula after it."""
+    return index + 1 < len(atoms) and atoms[index + 1].cut == BOUND and atoms[index + 1].block != atoms[index].block
+
+
+def _stands_alone(manuscript: Manuscript, part: _Run) -> bool:
+    return any(manuscript.blocks[atom.block].type in _STANDALONE for atom in part)
+
+
+def _fitted(manuscript: Manuscript, section: int, atoms: _Run, goal: float) -> list[_Run]:
+    """The atoms in as many runs as the budget asks for."""
+    budget = manuscript.budget(section)
+    if _size(manuscript, atoms) <= budget:
+        return [atoms]
+    return partition(atoms, manuscript.scale, budget, goal)
+
+
+def _grown(manuscript: Manuscript, section: int, parts: Sequence[_Run]) -> list[_Run]:
+    """Next-fit: a part that does not fit the chunk in growth closes it for good."""
+    budget, goal = manuscript.budget(section), manuscript.goal(section)
+    grains: list[_Run] = []
+    current: _Run = ()
+    for part in parts:
+        for run in _fitted(manuscript, section, part, goal):
+            grown = _size(manuscript, current + run)
+            unfinished = run[0].cut > BETWEEN_BLOCKS and (not current or current[-1].block != run[0].block)
+            if current and grown > goal and not (unfinished and grown <= budget):
+                grains.append(current)
+                current = _overlapping(manuscript, current, run, budget)
+            else:
+                current += run
+    grains.append(current)
+    return _without_stub(manuscript, section, grains)
+
+
+def _overlapping(manuscript: Manuscript, before: _Run, run: _Run, budget: float) -> _Run:
+    """The run with the last sentence before it, when both are of one paragraph."""
+    last = before[-1]
+    same = last.block == run[0].block and manuscript.blocks[last.block].type not in _UNBROKEN
+    if not same or _size(manuscript, (last,)) > budget / _OVERLAP or _size(manuscript, (last, *run)) > budget:
+        return run
+    return (last, *run)
+
+
+def _without_stub(manuscript: Manuscript, section: int, grains: list[_Run]) -> list[_Run]:
+    """A last grain below the least size goes to the one before it, where both fit together."""
+    if len(grains) < 2 or _size(manuscript, grains[-1]) >= manuscript.scale.floor:
+        return grains
+    whole = grains[-2] + tuple(atom for atom in grains[-1] if atom not in grains[-2])
+    if _size(manuscript, whole) > manuscript.budget(section):
+        return grains
+    return [*grains[:-2], whole]
+
+
+def _size(manuscript: Manuscript, atoms: _Run) -> float:
+    if not atoms:
+        return 0.0
+    tokens = sum(atom.tokens + manuscript.scale.joint for atom in atoms)
+    return manuscript.scale.size(tokens, atoms[-1].end - atoms[0].start)

@@ -1,0 +1,95 @@
+"""Finer and finer pieces of a block: rows, items or lines, then sentences, then words, then graphemes."""
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+
+from ingestd.chunk.atoms import BETWEEN_LINES, BETWEEN_ROWS, BETWEEN_SENTENCES
+from ingestd.chunk.windows import trimmed
+from ingestd.chunk.wraps import Wrap
+from ingestd.model.document import BlockType
+from ingestd.ports.segmenter import Segmenter
+
+Spans = list[tuple[int, int]]
+Level = str
+"""``rows``, ``items``, ``lines`` or ``sentences``; below the last come words."""
+
+_LINE = re.compile(r"[^\r\n]+")
+_ITEM = re.compile(
+    r"^[ \t>]*(?:[-*+\u2022\u2023\u25e6\u25aa\u2013]|\(?(?:\d{1,9}|[A-Za-z])[.)])(?=[ \t\r\n])", re.MULTILINE
+)
+_LEVELS: dict[BlockType, tuple[Level, ...]] = {
+    BlockType.TABLE: ("rows", "sentences"),
+    BlockType.CODE: ("rows",),
+    BlockType.FORMULA: ("rows",),
+    BlockType.LIST: ("items", "sentences", "lines"),
+}
+COSTS: dict[Level, float] = {
+    "rows": BETWEEN_ROWS,
+    "items": BETWEEN_ROWS,
+    "sentences": BETWEEN_SENTENCES,
+    "lines": BETWEEN_LINES,
+}
+
+
+def levels_of(kind: BlockType) -> tuple[Level, ...]:
+    """Levels at which a block of the kind is split, coarsest first."""
+    return _LEVELS.get(kind, ("sentences", "lines"))
+
+
+def spans_of(level: Level, markdown: str, span: tuple[int, int], wrap: Wrap, segmenter: Segmenter) -> Spans:
+    """Pieces of the Markdown's span at the level, without what is blank between them.
+
+    Raises
+    ------
+    ValueError
+        When the segmenter does not give back the text it was given.
+    """
+    start, end = span
+    match level:
+        case "rows":
+            return _rows(markdown, start, end, wrap)
+        case "items":
+            return _items(markdown, start, end)
+        case "sentences":
+            return _sentences(markdown, start, end, segmenter)
+        case _:
+            return _cores(markdown, ((line.start(), line.end()) for line in _LINE.finditer(markdown, start, end)))
+
+
+def _rows(markdown: str, start: int, end: int, wrap: Wrap) -> Spans:
+    """Lines with their indentation; header rows and fences stay with the line beside them."""
+    lines = [
+        (line.start(), line.start() + len(line[0].rstrip()))
+        for line in _LINE.finditer(markdown, start, end)
+        if not line[0].isspace()
+    ]
+    head, tail = wrap.leading, wrap.trailing
+    if len(lines) <= head + tail:
+        return lines
+    if head:
+        lines[: head + 1] = [(lines[0][0], lines[head][1])]
+    if tail and len(lines) > 1:
+        lines[-2:] = [(lines[-2][0], lines[-1][1])]
+    return lines
+
+
+def _items(markdown: str, start: int, end: int) -> Spans:
+    # "^" matches at the start of the search only when a line begins there; an item cut out of a list begins mid-line.
+    starts = [start, *(item.start() for item in _ITEM.finditer(markdown, start, end) if item.start() > start), end]
+    return _cores(markdown, pairwise(starts))
+
+
+def _sentences(markdown: str, start: int, end: int, segmenter: Segmenter) -> Spans:
+    sentences = segmenter.split(markdown[start:end])
+    cuts = [start]
+    for sentence in sentences:
+        cuts.append(cuts[-1] + len(sentence))
+    if cuts[-1] != end:
+        raise ValueError(f"the segmenter {segmenter.name} gave {cuts[-1] - start} characters back of {end - start}")
+    return _cores(markdown, pairwise(cuts))
+
+
+def _cores(markdown: str, spans: Iterable[tuple[int, int]]) -> Spans:
+    found = (trimmed(markdown, start, end) for start, end in spans)
+    return [core for core in found if core is not None]

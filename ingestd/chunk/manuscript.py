@@ -1,0 +1,94 @@
+"""A document laid out for a chunker: outline, sizes and tools in one value."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from ingestd.chunk.outline import HEADINGS, Outline, Section
+from ingestd.chunk.paths import Paths, paths
+from ingestd.chunk.scale import Counter, Scale
+from ingestd.model.document import Block
+from ingestd.ports.segmenter import Segmenter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manuscript:
+    """What a chunker reads."""
+
+    markdown: str
+    blocks: tuple[Block, ...]
+    """Kept blocks, in reading order."""
+    section_of: tuple[int, ...]
+    sections: tuple[Section, ...]
+    tokens: tuple[int, ...]
+    """Of each kept block, special tokens excluded."""
+    sums: tuple[int, ...]
+    """Tokens of all blocks before each, joints included; one longer than ``blocks``."""
+    paths: Paths
+    scale: Scale
+    counter: Counter
+    segmenter: Segmenter
+
+    def size(self, low: int, high: int) -> float:
+        """Size of the blocks ``[low, high)`` together."""
+        if low >= high:
+            return 0.0
+        chars = self.blocks[high - 1].end - self.blocks[low].start
+        return self.scale.size(self.sums[high] - self.sums[low], chars)
+
+    def path_size(self, section: int) -> float:
+        """Size of the section's path as a text shows it."""
+        shown = self.paths.shown(section)
+        return self.scale.size(shown.tokens, shown.chars)
+
+    def budget(self, section: int) -> float:
+        """Most of a body below the section's path."""
+        return self.scale.room - self.path_size(section)
+
+    def goal(self, section: int) -> float:
+        """Size of a body, below the section's path, that makes a text of the target size."""
+        budget = self.budget(section)
+        return min(budget, max(budget / 2, self.scale.target - (self.scale.cap - budget)))
+
+    def own(self, section: int) -> tuple[int, int]:
+        """Blocks of the section itself, its heading left out unless that is too long to stand in the path."""
+        it = self.sections[section]
+        first = it.first if section and not self.in_path(section) else it.first + 1
+        return first, it.own_end
+
+    def in_path(self, section: int) -> bool:
+        """Whether the heading stands, whole, in the section's own path."""
+        return section in self.paths.shown(section).whole
+
+    def is_heading(self, block: int) -> bool:
+        """Whether the kept block is a heading."""
+        return self.blocks[block].type in HEADINGS
+
+
+def manuscript(markdown: str, outline: Outline, scale: Scale, counter: Counter, segmenter: Segmenter) -> Manuscript:
+    """Manuscript of the outline: all blocks and headings are counted in one call."""
+    texts = [markdown[block.start : block.end] for block in outline.blocks]
+    lines = [section.line for section in outline.sections]
+    counts = counter.net(texts + lines, _longest(scale))
+    tokens = counts[: len(texts)]
+    return Manuscript(
+        markdown=markdown,
+        blocks=outline.blocks,
+        section_of=outline.section_of,
+        sections=outline.sections,
+        tokens=tuple(tokens),
+        sums=_sums(tokens, scale.joint),
+        paths=paths(outline.sections, counts[len(texts) :], scale, counter),
+        scale=scale,
+        counter=counter,
+        segmenter=segmenter,
+    )
+
+
+def _longest(scale: Scale) -> int:
+    """Characters of a text that is split anyway, whatever its tokens."""
+    return max(int(scale.char_cap), 1)
+
+
+def _sums(tokens: Sequence[int], joint: int) -> tuple[int, ...]:
+    return tuple(accumulate((count + joint for count in tokens), initial=0))

@@ -1,0 +1,48 @@
+"""Cuts a run of atoms into chunks of like size at the cheapest places."""
+
+from collections.abc import Sequence
+
+from ingestd.chunk.atoms import Atom
+from ingestd.chunk.scale import Scale
+
+_OVERSIZE = 1e6
+
+
+def partition(atoms: Sequence[Atom], scale: Scale, budget: float, goal: float) -> list[tuple[Atom, ...]]:
+    """Runs of atoms, each at most ``budget`` unless it is one atom alone.
+
+    Minimises the sum, over the chunks, of the squared relative distance of their size from ``goal`` plus the cost of
+    the cut before each but the first. Of equal solutions the one with the later cuts is taken. Time grows with the
+    number of atoms times the most atoms that a budget holds.
+    """
+    count = len(atoms)
+    sums = [0]
+    for atom in atoms:
+        sums.append(sums[-1] + atom.tokens + scale.joint)
+    best = [0.0] * (count + 1)
+    came_from = [0] * (count + 1)
+    for end in range(1, count + 1):
+        last = atoms[end - 1].end
+        least = float("inf")
+        for start in range(end - 1, -1, -1):
+            size = scale.size(sums[end] - sums[start], last - atoms[start].start)
+            if size > budget and start < end - 1:
+                break
+            cost = best[start] + ((size - goal) / goal) ** 2
+            if start:
+                cost += atoms[start].cut
+            if size > budget:
+                cost += _OVERSIZE
+            if cost < least:
+                least, came_from[end] = cost, start
+        best[end] = least
+    return _runs(atoms, came_from)
+
+
+def _runs(atoms: Sequence[Atom], came_from: Sequence[int]) -> list[tuple[Atom, ...]]:
+    runs: list[tuple[Atom, ...]] = []
+    end = len(atoms)
+    while end:
+        runs.append(tuple(atoms[came_from[end] : end]))
+        end = came_from[end]
+    return runs[::-1]

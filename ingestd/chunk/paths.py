@@ -1,0 +1,93 @@
+"""Heading paths: in full for the payload, shortened where they would crowd the text out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ingestd.chunk.graphemes import boundary
+from ingestd.chunk.outline import Section
+from ingestd.chunk.scale import Counter, Scale
+
+DEEPEST = 64
+"""Most headings of a path; the outermost of a deeper one are left out."""
+SHARE = 3
+"""A shown path takes at most this part of the cap: one third."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The part of a path that stands in a chunk's text."""
+
+    lines: tuple[str, ...]
+    whole: frozenset[int]
+    """Sections whose whole heading is among the lines."""
+    tokens: int
+    chars: int
+    """With the blank line that follows."""
+
+
+NOTHING = Shown(lines=(), whole=frozenset(), tokens=0, chars=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """Paths of a document's sections."""
+
+    sections: tuple[Section, ...]
+    line_tokens: tuple[int, ...]
+    """Of each section's line."""
+    scale: Scale
+    counter: Counter
+    _shown: dict[int, Shown] = field(default_factory=dict[int, Shown], repr=False)
+
+    def full(self, section: int) -> tuple[str, ...]:
+        """Lines of the ancestors and of the section itself, outermost first, at most :data:`DEEPEST`."""
+        return tuple(self.sections[number].line for number in reversed(self._climb(section)))
+
+    def shown(self, section: int) -> Shown:
+        """Lines for the text: outermost ones are dropped until the rest takes at most its share of the cap."""
+        if section not in self._shown:
+            self._shown[section] = self._fit(section)
+        return self._shown[section]
+
+    def _climb(self, section: int) -> list[int]:
+        found: list[int] = []
+        while section and len(found) < DEEPEST:
+            found.append(section)
+            section = self.sections[section].parent
+        return found
+
+    def _fit(self, section: int) -> Shown:
+        budget = self.scale.room / SHARE
+        kept: list[int] = []
+        tokens, chars = self.scale.joint, 2
+        for number in self._climb(section):
+            more_tokens = tokens + self.line_tokens[number] + self.scale.joint
+            more_chars = chars + len(self.sections[number].line) + 1
+            if self.scale.size(more_tokens, more_chars) > budget:
+                break
+            kept.append(number)
+            tokens, chars = more_tokens, more_chars
+        if not kept and section:
+            return self._cut(self.sections[section].line, budget)
+        return Shown(
+            lines=tuple(self.sections[number].line for number in reversed(kept)),
+            whole=frozenset(number for number in kept if self.sections[number].whole),
+            tokens=tokens if kept else 0,
+            chars=chars if kept else 0,
+        )
+
+    def _cut(self, line: str, budget: float) -> Shown:
+        """The beginning of the one heading that is too long, with an ellipsis."""
+        length = len(line)
+        while length > 8:
+            length //= 2
+            cut = line[: boundary(line, length, 0, len(line))].rstrip() + "\u2026"
+            tokens = self.counter.net([cut], len(cut))[0] + self.scale.joint
+            if self.scale.size(tokens, len(cut) + 2) <= budget:
+                return Shown(lines=(cut,), whole=frozenset(), tokens=tokens, chars=len(cut) + 2)
+        return NOTHING
+
+
+def paths(sections: tuple[Section, ...], line_tokens: Sequence[int], scale: Scale, counter: Counter) -> Paths:
+    """Paths of the sections, whose lines take so many tokens."""
+    return Paths(sections=sections, line_tokens=tuple(line_tokens), scale=scale, counter=counter)
