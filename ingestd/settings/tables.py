@@ -36,9 +36,10 @@ class StoreSettings:
     environments can be read by others. Relative to the configuration's folder, or below ``$CREDENTIALS_DIRECTORY``."""
     prefer_grpc: bool = False
     """Speak gRPC to the server. Off: REST costs the client the same and passes more proxies."""
-    timeout_seconds: Seconds = 30.0
-    """Longest wait for one answer of the store; a batch of 256 points takes far less on a busy server."""
-    min_free_bytes: Bytes = 512 * MIB
+    timeout_seconds: Seconds | None = None
+    """Longest wait for one answer of the store. Unset: 30 for a server, where a batch of 256 points takes far less; 120
+    for the embedded store, which may have to open a million points first."""
+    min_free_bytes: Bytes = 256 * MIB
     """Free space below which nothing more is written to the state's disk: the embedded engine's process dies on a full
     disk, and the flush of a large batch needs some room."""
 

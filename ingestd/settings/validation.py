@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
 
 from ingestd.settings.findings import nearest, shown
 from ingestd.settings.lines import KeyPath
 from ingestd.settings.tables import Settings
 
 Fault = tuple[KeyPath, str]
+Detail = dict[str, Any]
+"""One error as pydantic describes it: ``loc``, ``type``, ``input``, ``msg``, ``ctx``."""
 _EXPECTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -53,7 +54,7 @@ def validated(data: Mapping[str, Any]) -> tuple[Settings, tuple[int, ...], tuple
         settings = _parsed(adapter, data)
         return settings, tuple(range(len(settings.roots))), ()
     except ValidationError as error:
-        details = error.errors(include_url=False)
+        details = [dict(detail) for detail in error.errors(include_url=False)]
     kept, whole_roots = _without_faults(data, details)
     return _parsed(adapter, kept), whole_roots, tuple((detail["loc"], _message(detail)) for detail in details)
 
@@ -64,7 +65,7 @@ def _parsed(adapter: TypeAdapter[Settings], data: Mapping[str, Any]) -> Settings
     return adapter.validate_json(json.dumps(data, default=str), strict=True)
 
 
-def _without_faults(data: Mapping[str, Any], details: list[ErrorDetails]) -> tuple[dict[str, Any], tuple[int, ...]]:
+def _without_faults(data: Mapping[str, Any], details: list[Detail]) -> tuple[dict[str, Any], tuple[int, ...]]:
     kept: dict[str, Any] = json.loads(json.dumps(data, default=str))
     broken_roots: set[int] = set()
     for detail in details:
@@ -90,7 +91,7 @@ def _remove(value: Any, path: KeyPath) -> None:
     value.pop(last, None)
 
 
-def _message(detail: ErrorDetails) -> str:
+def _message(detail: Detail) -> str:
     kind, given, context = detail["type"], shown(detail["input"]), detail.get("ctx", {})
     if kind == "missing":
         return "is missing, and has no default: add it"

@@ -66,7 +66,7 @@ def test_all_findings_come_together_each_with_its_line(tmp_path: Path) -> None:
     findings = refused(
         tmp_path,
         '[store]\nknd = "edge"\ntimeout_seconds = "x"\n[daemon]\nrescan = "15x"\n'
-        '[[root]]\nname = "docs"\npath = "docs"\npoll = "alway"\n[[root]]\nname = "docs"\npath = "absent"\n[[root]]\n',
+        '[[root]]\nname = "docs"\npath = "docs"\npoll = "alwayz"\n[[root]]\nname = "docs"\npath = "absent"\n[[root]]\n',
     )
     assert findings[:4] == [
         "2: store.knd: unknown key; did you mean 'kind'?",
@@ -75,7 +75,7 @@ def test_all_findings_come_together_each_with_its_line(tmp_path: Path) -> None:
             "5: daemon.rescan: '15x' is neither an interval such as '15m' (s, m, h or d) nor a cron line of five fields "
             "such as '0 3 * * *'"
         ),
-        "9: root[1].poll: 'alway' is none of 'auto', 'always' or 'never'; did you mean 'always'?",
+        "9: root[1].poll: 'alwayz' is none of 'auto', 'always' or 'never'; did you mean 'always'?",
     ]
     assert findings[4] == "11: root[2].name: 'docs' names another root already: rename one"
     assert findings[5].startswith(f"12: root[2].path: {tmp_path}/absent does not exist")
