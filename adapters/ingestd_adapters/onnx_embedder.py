@@ -94,8 +94,9 @@ class _OnnxEmbedder:
     )
     dimension = _DIMENSION
     max_tokens = _MAX_TOKENS
-    # The scale of each int8 activation is taken over the whole batch: 0.993 to 0.997 measured, padding included.
-    tolerance = 0.01
+    # The scale of the int8 activations is taken over the whole batch, padding included: cosines of 0.991 to 0.998
+    # were measured beside texts of similar length, 0.988 for three tokens beside 122.
+    tolerance = 0.02
     device = "cpu"
 
     def __init__(self, *, threads: int, folder: Path | None) -> None:

@@ -65,11 +65,7 @@ class ChildDevice:
         self._child = Child("ingestd.embed.process", {"name": name, "options": dict(options)}, name="embedder")
         try:
             found, _ = self._child.call({"do": "describe"}, timeout_seconds=LOAD_SECONDS)
-            if found["digest"] != digest:
-                raise ConfigurationError(
-                    f"the embedder {name!r} was changed while this process ran ({digest[:12]} before, "
-                    f"{found['digest'][:12]} now): start ingestd again"
-                )
+            _refuse_another(name, found["digest"], digest)
         except BaseException:
             self._child.kill()
             raise
@@ -77,18 +73,23 @@ class ChildDevice:
 
     @property
     def pid(self) -> int | None:
+        """Process id, which is also its group's."""
         return self._child.pid
 
     def embed(self, texts: Sequence[str]) -> NDArray[Any]:
+        """Vectors of one batch, over the pipe."""
         return _matrix(self._child.call({"do": "embed", "texts": list(texts)}, timeout_seconds=ANSWER_SECONDS))
 
     def query(self, text: str) -> NDArray[Any]:
+        """Vector of one query, over the pipe."""
         return _matrix(self._child.call({"do": "query", "text": text}, timeout_seconds=ANSWER_SECONDS))
 
     def close(self) -> None:
+        """Let the process finish at end-of-file."""
         self._child.close()
 
     def kill(self) -> None:
+        """Kill the process with its whole group."""
         self._child.kill()
 
 
@@ -103,9 +104,11 @@ class HereDevice:
         self._embedder = embedder
 
     def embed(self, texts: Sequence[str]) -> NDArray[Any]:
+        """Vectors of one batch."""
         return self._embedder.embed_documents(texts)
 
     def query(self, text: str) -> NDArray[Any]:
+        """Vector of one query."""
         return self._embedder.embed_query(text)
 
     def close(self) -> None:
@@ -113,6 +116,14 @@ class HereDevice:
 
     def kill(self) -> None:
         """Nothing to end."""
+
+
+def _refuse_another(name: str, found: str, expected: str) -> None:
+    if found != expected:
+        raise ConfigurationError(
+            f"the embedder {name!r} was changed while this process ran ({expected[:12]} before, {found[:12]} now): "
+            "start ingestd again"
+        )
 
 
 def _matrix(reply: Reply) -> NDArray[Any]:
