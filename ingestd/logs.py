@@ -9,7 +9,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Literal, TextIO
@@ -32,7 +32,7 @@ class Log:
     """Writes events under one logger name, each with the fields bound to it."""
 
     name: str
-    bound: MappingProxyType[str, Field] = MappingProxyType({})
+    bound: MappingProxyType[str, Field] = field(default_factory=lambda: MappingProxyType({}))
 
     def bind(self, **fields: Field) -> "Log":
         """Same log with more fields on every event, such as a document's id and version."""

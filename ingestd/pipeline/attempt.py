@@ -1,10 +1,11 @@
 """What becomes of a source after one attempt that did not end in a served version."""
 
-import logging
+from traceback import format_exception
 from typing import TYPE_CHECKING
 
 from ingestd.errors import FileStillChanging, PermanentError, SourceGone, TransientError
-from ingestd.model.source import Signature, display
+from ingestd.logs import Log
+from ingestd.model.source import Signature
 from ingestd.pipeline.backoff import MOST_ATTEMPTS_OF_A_BUG, delay_seconds
 from ingestd.pipeline.parts import Parts
 from ingestd.publish.swap import retire
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _NANOSECONDS = 1_000_000_000
 
-log = logging.getLogger(__name__)
+log = Log(__name__)
 
 
 def record_failure(parts: Parts, failed: "Failed") -> None:
@@ -37,8 +38,10 @@ def record_failure(parts: Parts, failed: "Failed") -> None:
         case _:
             log.error(
                 "source.bug",
-                extra={"path": display(source.path), "stage": failed.stage, "attempts": source.attempts},
-                exc_info=error,
+                path=source.path,
+                stage=failed.stage,
+                attempts=source.attempts,
+                traceback="".join(format_exception(error)),
             )
             if source.attempts >= MOST_ATTEMPTS_OF_A_BUG:
                 _quarantine(parts, failed)
@@ -88,7 +91,10 @@ def _quarantine(parts: Parts, failed: "Failed") -> None:
     )
     log.warning(
         "source.quarantined",
-        extra={"path": display(source.path), "stage": failure.stage, "error": failure.error, "reason": failure.reason},
+        path=source.path,
+        stage=failure.stage,
+        error=failure.error,
+        reason=failure.reason,
     )
     with parts.ledger.write("quarantine") as transaction:
         sources.hashed(transaction, source)

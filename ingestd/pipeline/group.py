@@ -19,7 +19,7 @@ TEXTS_AT_ONCE = 128
 _Vector = NDArray[float32]
 
 
-class Stopped(Exception):  # noqa: N818  not an error: the run was told to stop
+class Stopped(Exception):
     """The work in hand was given up."""
 
 
@@ -62,9 +62,7 @@ def lacking(parts: Parts, prepared: Prepared) -> dict[PointId, str]:
     with parts.ledger.read() as transaction:
         document = documents.find(transaction, prepared.generation.id, prepared.origin.doc_id)
         served = frozenset[PointId]() if document is None else documents.points(transaction, document.id)
-    return {
-        id_: chunk.text for id_, chunk in zip(prepared.ids, prepared.chunks, strict=True) if id_ not in served
-    }
+    return {id_: chunk.text for id_, chunk in zip(prepared.ids, prepared.chunks, strict=True) if id_ not in served}
 
 
 def _vectors(

@@ -1,12 +1,12 @@
 """Works off what is due: looks, prepares in parallel, publishes in groups; one thread decides and writes the ledger."""
 
-import logging
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from ingestd.discover.settle import Settling
 from ingestd.errors import IngestdError, PermanentError, TransientError
+from ingestd.logs import Log
 from ingestd.pipeline import attempt, look
 from ingestd.pipeline.attempt import record_failure
 from ingestd.pipeline.backoff import MOST_CRASHES
@@ -29,7 +29,7 @@ GROUP_TEXTS = 256
 _WINDOW = 2 * GROUP_DOCUMENTS
 _NANOSECONDS = 1_000_000_000
 
-log = logging.getLogger(__name__)
+log = Log(__name__)
 
 
 class Ingestion:
@@ -122,13 +122,11 @@ class Ingestion:
             case look.Unreachable(error):
                 record_failure(self._parts, Failed(source=source, stage="stage", stage_digest="", error=error))
                 return None
-        space = Space(
-            stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.embedding.configuration
-        )
+        space = Space(stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.embedder)
         try:
             return source, plan, self._parts.collections.target(plan.collection, space, self._parts.clock.wall_ns())
         except NeedsReindex as error:
-            log.warning("collection.needs-reindex", extra={"collection": plan.collection, "reason": str(error)})
+            log.warning("collection.needs-reindex", collection=plan.collection, reason=str(error))
             self._paused.add(str(plan.collection))
             return None
 
@@ -176,8 +174,17 @@ class Ingestion:
                     sources.done(transaction, source)
             self._same = []
         group, self._prepared = self._prepared[:GROUP_DOCUMENTS], self._prepared[GROUP_DOCUMENTS:]
-        if group:
-            self._bring(group)
+        wanted = self._still_wanted(group)
+        if wanted:
+            self._bring(wanted)
+        self._parts.between()
+
+    def _still_wanted(self, group: Sequence[Prepared]) -> list[Prepared]:
+        """Those that were not lost, forgotten or held while they were being made."""
+        with self._parts.ledger.read() as transaction:
+            found = sources.by_ids(transaction, [prepared.source.id for prepared in group])
+        pending = {source.id for source in found if source.state == "pending"}
+        return [prepared for prepared in group if prepared.source.id in pending]
 
     def _bring(self, group: Sequence[Prepared]) -> None:
         try:
@@ -200,7 +207,8 @@ class Ingestion:
         for prepared in group:
             log.info(
                 "document.committed",
-                extra={"document": prepared.origin.doc_id, "chunks": len(prepared.chunks)},
+                document=prepared.origin.doc_id,
+                chunks=len(prepared.chunks),
             )
 
     def _bring_alone(self, group: Sequence[Prepared], error: Exception) -> None:

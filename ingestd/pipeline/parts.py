@@ -41,6 +41,8 @@ class RootPlan:
     chunk_options: ChunkOptions
     segmenter: Segmenter
     embedding: Embedding
+    embedder: str
+    """JSON: name and options of the embedder, kept with the collection so that queries can be embedded for it."""
 
     @property
     def name(self) -> RootName:
@@ -61,9 +63,7 @@ class RootPlan:
 
     def recipe(self, mime: str) -> Recipe:
         """Recipe for a file of this type; raises ``UnsupportedType``."""
-        return Recipe(
-            convert=self.conversions.stage_for(mime), chunk=self.chunk_stage, embed=self.embedding.stage
-        )
+        return Recipe(convert=self.conversions.stage_for(mime), chunk=self.chunk_stage, embed=self.embedding.stage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +92,5 @@ class Parts:
     workers: int
     clock: Clock
     stop: Stop
+    between: Callable[[], None] = lambda: None
+    """Called by the thread that works, whenever nothing is half done: there the daemon answers what it was asked."""

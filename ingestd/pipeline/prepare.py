@@ -66,17 +66,13 @@ class FailedBefore:
 Outcome = Prepared | Unchanged | Failed | FailedBefore
 
 
-def prepare(
-    parts: Parts, plan: RootPlan, generation: GenerationRow, source: SourceRow, tally: Tally
-) -> Outcome:
+def prepare(parts: Parts, plan: RootPlan, generation: GenerationRow, source: SourceRow, tally: Tally) -> Outcome:
     """Make the source ready; every failure of its own is a value."""
     progress = _Progress()
     try:
         return _prepare(parts, plan, generation, source, tally, progress)
     except Exception as error:  # noqa: BLE001  one attempt at one source: whatever happens stays with it
-        return Failed(
-            source=progress.source or source, stage=progress.stage, stage_digest=progress.digest, error=error
-        )
+        return Failed(source=progress.source or source, stage=progress.stage, stage_digest=progress.digest, error=error)
 
 
 @dataclass(slots=True)
@@ -206,4 +202,3 @@ def _chunk(plan: RootPlan, document: Document, tally: Tally) -> tuple[Chunk, ...
         reasons = ", ".join(sorted({skipped.reason for skipped in chunked.skipped})) or "it has no text"
         raise FileEmpty(f"nothing in the document can be indexed: {reasons}")
     return chunked.chunks
-

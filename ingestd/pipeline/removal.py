@@ -1,10 +1,10 @@
 """Takes documents out whose files are gone, unless so many are gone that a person must confirm it."""
 
-import logging
 from collections import defaultdict
 from collections.abc import Sequence
 
 from ingestd.discover.guard import emptied, mass_removal
+from ingestd.logs import Log
 from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.tally import Tally
 from ingestd.publish.swap import retire
@@ -15,7 +15,7 @@ AT_ONCE = 256
 """Sources retired under one flush."""
 _NANOSECONDS = 1_000_000_000
 
-log = logging.getLogger(__name__)
+log = Log(__name__)
 
 
 def remove_due(parts: Parts, tally: Tally) -> float | None:
@@ -47,7 +47,7 @@ def _retire(parts: Parts, gone: Sequence[SourceRow], tally: Tally) -> None:
         if any_served(parts, gone):
             parts.collections.ready_all(parts.clock.wall_ns())
         tally.add("points_deleted", retire(parts.ledger, parts.collections.store, gone))
-    log.info("documents.retired", extra={"count": len(gone)})
+    log.info("documents.retired", count=len(gone))
 
 
 def any_served(parts: Parts, gone: Sequence[SourceRow]) -> bool:
@@ -67,7 +67,7 @@ def _allowed(parts: Parts, ripe: Sequence[SourceRow], tally: Tally) -> list[Sour
         with parts.ledger.read() as transaction:
             known = sources.count_kept(transaction, root_id) + len(asked)
         if mass_removal(len(asked), known) or emptied(len(asked), known):
-            log.warning("removals.held", extra={"root": root_id, "count": len(asked), "known": known})
+            log.warning("removals.held", root=root_id, count=len(asked), known=known)
             with parts.ledger.write("hold") as transaction:
                 sources.hold(transaction, [source.id for source in asked], "mass-removal")
             tally.add("newly_held", len(asked))

@@ -1,15 +1,15 @@
 """Scans roots, then states in the ledger what changed."""
 
 import json
-import logging
 from base64 import b64encode
 from collections.abc import Collection, Iterable
 from contextlib import closing
 from dataclasses import replace
 
 from ingestd.discover.difference import moves
-from ingestd.discover.scan import DirectoryScan, ScanRoot, scan
 from ingestd.discover.root import Online, Replaced, RootIdentity, Vanished, examine
+from ingestd.discover.scan import DirectoryScan, ScanRoot, scan
+from ingestd.logs import Log
 from ingestd.model.source import Signature, display
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.tally import Tally
@@ -22,7 +22,7 @@ CHANGES_AT_ONCE = 2000
 NOTES_KEPT = 1000
 """Names that cannot be taken up, kept for ``status``; more are only counted."""
 
-log = logging.getLogger(__name__)
+log = Log(__name__)
 
 
 def scan_roots(parts: Parts, tally: Tally) -> None:
@@ -74,14 +74,12 @@ def _identity(plan: RootPlan) -> RootIdentity | None:
 
 
 def _set_offline(parts: Parts, plan: RootPlan, reason: str) -> None:
-    log.warning("root.vanished", extra={"root": plan.name, "reason": reason})
+    log.warning("root.vanished", root=plan.name, reason=reason)
     with parts.ledger.write("root") as transaction:
         roots.set_state(transaction, plan.row.id, "vanished", reason)
 
 
-def _apply_all(
-    parts: Parts, plan: RootPlan, scans: Iterable[DirectoryScan], tally: Tally, *, whole: bool
-) -> None:
+def _apply_all(parts: Parts, plan: RootPlan, scans: Iterable[DirectoryScan], tally: Tally, *, whole: bool) -> None:
     batch: list[DirectoryScan] = []
     waiting = 0
     notes: dict[str, list[list[str]]] = {}
@@ -169,9 +167,7 @@ def _note(notes: dict[str, list[list[str]]], one: DirectoryScan) -> None:
     notes[b64encode(one.directory).decode()] = found
 
 
-def _keep_notes(
-    transaction: Transaction, plan: RootPlan, notes: dict[str, list[list[str]]], *, whole: bool
-) -> None:
+def _keep_notes(transaction: Transaction, plan: RootPlan, notes: dict[str, list[list[str]]], *, whole: bool) -> None:
     key = f"notes:{plan.name}"
     found = notes if whole else {**json.loads(facts.read(transaction, key) or "{}"), **notes}
     kept = dict([item for item in found.items() if item[1]][:NOTES_KEPT])

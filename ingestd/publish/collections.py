@@ -179,6 +179,4 @@ class Collections:
         ]
 
     def _record_token(self, row: GenerationRow) -> None:
-        recovery.record_token(
-            self.store, row, instance=self._instance, state_id=self._state_id, token_now=self._token
-        )
+        recovery.record_token(self.store, row, instance=self._instance, state_id=self._state_id, token_now=self._token)

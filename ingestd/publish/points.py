@@ -33,6 +33,4 @@ def point_ids(chunks: tuple[Chunk, ...], doc_id: DocumentId, embed_digest: Diges
 
 def swap(wanted: AbstractSet[PointId], served: AbstractSet[PointId]) -> Swap:
     """What has to be added, overwritten and deleted."""
-    return Swap(
-        lacking=frozenset(wanted - served), kept=frozenset(wanted & served), dropped=frozenset(served - wanted)
-    )
+    return Swap(lacking=frozenset(wanted - served), kept=frozenset(wanted & served), dropped=frozenset(served - wanted))

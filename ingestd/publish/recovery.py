@@ -20,7 +20,7 @@ from ingestd.model.paths import path_from_fields
 from ingestd.model.point import Claim, Deletion
 from ingestd.ports.store import Store
 from ingestd.publish.swap import drain
-from ingestd.state import documents, facts, generations, intents, roots, sources
+from ingestd.state import documents, facts, intents, roots, sources
 from ingestd.state.engine import Ledger, Transaction
 from ingestd.state.generations import GenerationRow
 
@@ -103,9 +103,7 @@ def begin(ledger: Ledger) -> str:
     return new
 
 
-def record_token(
-    store: Store, generation: GenerationRow, *, instance: Instance, state_id: str, token_now: str
-) -> None:
+def record_token(store: Store, generation: GenerationRow, *, instance: Instance, state_id: str, token_now: str) -> None:
     """Put the ledger's token into the collection."""
     failpoint("publish.claim.before")
     store.record_claim(generation.generation, Claim(instance=instance, state_id=state_id, token=token_now))

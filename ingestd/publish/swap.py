@@ -89,9 +89,7 @@ def drain(ledger: Ledger, store: Store, *, document_ids: Collection[int] | None 
     while True:
         with ledger.read() as transaction:
             rows = intents.outbox(transaction, document_ids=document_ids)
-            targets = {
-                row.generation_id: generations.by_id(transaction, row.generation_id).generation for row in rows
-            }
+            targets = {row.generation_id: generations.by_id(transaction, row.generation_id).generation for row in rows}
         if not rows:
             return overwritten, deleted
         for generation_id, of_generation in groupby(

@@ -92,10 +92,7 @@ def all_generations(transaction: Transaction) -> list[dict[str, Any]]:
 
 def quarantined(transaction: Transaction) -> list[dict[str, Any]]:
     """Everything in quarantine, with what is still served of it."""
-    served = {
-        row.source_id
-        for row in transaction.execute(text("SELECT source_id FROM document WHERE version > 0"))
-    }
+    served = {row.source_id for row in transaction.execute(text("SELECT source_id FROM document WHERE version > 0"))}
     return [
         {
             "root": row.root,
@@ -142,9 +139,7 @@ def held(transaction: Transaction, *, limit: int = 1000) -> list[dict[str, Any]]
         ),
         {"limit": limit},
     )
-    return [
-        {"root": row.root, **path_fields(joined(row.directory, row.name)), "reason": row.reason} for row in rows
-    ]
+    return [{"root": row.root, **path_fields(joined(row.directory, row.name)), "reason": row.reason} for row in rows]
 
 
 def held_count(transaction: Transaction) -> int:
@@ -182,9 +177,7 @@ def _source_counts(transaction: Transaction, root_id: int) -> Mapping[str, int]:
 def _notes(transaction: Transaction, root: str) -> list[dict[str, Any]]:
     directories = json.loads(facts.read(transaction, f"notes:{root}") or "{}")
     return [
-        {**path_fields(b64decode(path)), "reason": reason}
-        for found in directories.values()
-        for path, reason in found
+        {**path_fields(b64decode(path)), "reason": reason} for found in directories.values() for path, reason in found
     ]
 
 

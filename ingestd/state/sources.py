@@ -107,6 +107,17 @@ def hold_root(transaction: Transaction, root_id: int, reason: str) -> None:
     )
 
 
+def all_gone(transaction: Transaction, root_id: int, now_ns: int) -> None:
+    """Nothing of the root is there, as a person confirmed."""
+    transaction.execute(
+        text(
+            "UPDATE source SET state = 'held', looked_ns = :now, seq = seq + 1, not_before_ns = 0 "
+            "WHERE root_id = :root AND state <> 'gone'"
+        ),
+        {"root": root_id, "now": now_ns},
+    )
+
+
 def confirm(transaction: Transaction, root_id: int) -> int:
     """Let the held removals of a root happen; returns how many."""
     return transaction.execute(
@@ -127,9 +138,7 @@ def moved(transaction: Transaction, old_id: int, new_id: int) -> None:
     )
 
 
-def due(
-    transaction: Transaction, now_ns: int, limit: int, root_ids: Collection[int]
-) -> tuple[SourceRow, ...]:
+def due(transaction: Transaction, now_ns: int, limit: int, root_ids: Collection[int]) -> tuple[SourceRow, ...]:
     """Pending sources of these roots whose time has come; those whose last claim ended in a crash come last."""
     among = ", ".join(str(root_id) for root_id in root_ids)
     rows = transaction.execute(

@@ -1,0 +1,107 @@
+"""Small changes that a person asks for: ``retry``, ``forget``, ``confirm``."""
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ingestd.errors import ConfigurationError
+from ingestd.model.paths import path_fields
+from ingestd.pipeline.parts import Parts
+from ingestd.publish.swap import retire
+from ingestd.state import documents, roots, sources
+from ingestd.state.engine import Transaction
+from ingestd.state.roots import RootRow
+from ingestd.state.sources import SourceRow
+
+
+def retry(parts: Parts, paths: Sequence[str], *, everything: bool) -> dict[str, Any]:
+    """Take sources out of quarantine, and those that were put off out of their back-off."""
+    with parts.ledger.write("retry") as transaction:
+        names = {row.id: row.name for row in roots.all_roots(transaction)}
+        found = sources.in_state(transaction, "quarantined", "pending")
+        waiting = [source for source in found if source.state == "quarantined" or source.reason]
+        chosen = waiting if everything else _below(transaction, waiting, paths)
+        sources.mark_pending(transaction, [source.id for source in chosen])
+    return {"retried": [{"root": names[source.root_id], **path_fields(source.path)} for source in chosen]}
+
+
+def forget(parts: Parts, paths: Sequence[str]) -> dict[str, Any]:
+    """Take documents out of the index, and keep them out until their file changes."""
+    with parts.ledger.write("forget") as transaction:
+        names = {row.id: row.name for row in roots.all_roots(transaction)}
+        known = sources.in_state(transaction, "done", "pending", "quarantined")
+        chosen = _below(transaction, known, paths)
+        for source in chosen:
+            sources.forget(transaction, source.id)
+    _retire(parts, chosen)
+    return {"forgotten": [{"root": names[source.root_id], **path_fields(source.path)} for source in chosen]}
+
+
+def confirm(parts: Parts, root: str | None, *, only_list: bool) -> dict[str, Any]:
+    """Let held removals happen: those of one root, or all.
+
+    A root that vanished is accepted as it is now: what is not there any more is retired at the next scan.
+    """
+    with parts.ledger.read() as transaction:
+        known = roots.all_roots(transaction)
+        if root is not None and root not in {row.name for row in known}:
+            names = ", ".join(row.name for row in known) or "none"
+            raise ConfigurationError(f"no root is called {root!r}; known: {names}")
+        held = [one for row in known if root in (None, row.name) and (one := _held(transaction, row)) is not None]
+    if only_list or not held:
+        return {"confirmed": [], "held": held}
+    for row in known:
+        if root in (None, row.name):
+            _let_go(parts, row)
+    return {"confirmed": held, "held": []}
+
+
+def _held(transaction: Transaction, row: RootRow) -> dict[str, Any] | None:
+    count = len(sources.in_state(transaction, "held", root_id=row.id))
+    if row.state == "vanished":
+        count = sources.count_kept(transaction, row.id) + count
+    if not count:
+        return None
+    reasons = {source.reason for source in sources.in_state(transaction, "held", root_id=row.id)} - {None}
+    return {
+        "root": row.name,
+        "documents": count,
+        "reason": row.reason or ", ".join(sorted(str(reason) for reason in reasons)),
+    }
+
+
+def _let_go(parts: Parts, row: RootRow) -> None:
+    with parts.ledger.write("confirm") as transaction:
+        if row.state == "vanished":
+            # What is still there under the path is found by the next scan, and then it is not gone.
+            sources.all_gone(transaction, row.id, parts.clock.wall_ns())
+            roots.forget_identity(transaction, row.id)
+        sources.confirm(transaction, row.id)
+
+
+def _retire(parts: Parts, chosen: Sequence[SourceRow]) -> None:
+    with parts.ledger.read() as transaction:
+        served = [source for source in chosen if documents.of_source(transaction, source.id)]
+    if served:
+        parts.collections.ready_all(parts.clock.wall_ns())
+        retire(parts.ledger, parts.collections.store, served)
+
+
+def _below(transaction: Transaction, candidates: Iterable[SourceRow], paths: Sequence[str]) -> list[SourceRow]:
+    """Candidates that are, or lie below, one of the paths: absolute, or relative to a root."""
+    by_id = {row.id: row for row in roots.all_roots(transaction)}
+    wanted = [os.fsencode(path) for path in paths]
+    return [source for source in candidates if any(_is_at(by_id[source.root_id], source, path) for path in wanted)]
+
+
+def _is_at(root: RootRow, source: SourceRow, path: bytes) -> bool:
+    full = os.path.join(root.path, source.path)
+    target = path.rstrip(b"/") or b"/"
+    candidate = full if target.startswith(b"/") else source.path
+    return candidate == target or candidate.startswith(target.rstrip(b"/") + b"/")
+
+
+def paths_of(given: Iterable[Path], here: Path) -> list[str]:
+    """Paths for :func:`retry` and :func:`forget`: one that exists from here is made absolute."""
+    return [str(here / path) if path.is_absolute() or (here / path).exists() else str(path) for path in given]

@@ -1,0 +1,141 @@
+"""Runs of work that end: ``sync`` and ``reindex``, with the documents that report them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from ingestd.daemon.owner import Owner
+from ingestd.discover.settle import Settling
+from ingestd.errors import ConfigurationError
+from ingestd.pipeline import rebuild
+from ingestd.pipeline import sync as pass_over
+from ingestd.pipeline.parts import Parts
+from ingestd.pipeline.reindex import free_quarantined, mark_stale, plan_document, stale_documents
+from ingestd.pipeline.scan import scan_root
+from ingestd.pipeline.tally import Tally
+from ingestd.state import generations, report
+
+_COUNTS = (
+    "seen",
+    "unchanged",
+    "ignored",
+    "converted",
+    "conversions_reused",
+    "chunks",
+    "embedded",
+    "vectors_reused",
+    "points_written",
+    "points_deleted",
+    "payloads_overwritten",
+)
+_STAGES = ("scan", "stage", "convert", "chunk", "embed", "publish")
+
+
+def sync(owner: Owner, folders: Sequence[Path]) -> dict[str, Any]:
+    """One pass over the folders, or over every root.
+
+    Raises
+    ------
+    StoreUnavailable, ConfigurationError
+        As :func:`ingestd.pipeline.sync.sync`.
+    """
+    registered = owner.register(folders)
+    parts = owner.parts(registered)
+    tally = Tally()
+    with tally.timed("scan"):
+        for id_, plan in parts.roots.items():
+            if folders and id_ not in registered.scope:
+                continue
+            directories = registered.scope.get(id_) or None
+            scan_root(parts, plan, tally, directories=directories)
+    free_quarantined(parts)
+    done = pass_over.settle_all(parts, tally, Settling[int](parts.settle_seconds))
+    return sync_document(parts, tally) | {"paused": sorted(done.paused), "stopped": done.stopped}
+
+
+def sync_document(parts: Parts, tally: Tally) -> dict[str, Any]:
+    """The contract's ``sync`` document."""
+    counts, touched = tally.counts, tally.touched
+    now = parts.clock.wall_ns()
+    with parts.ledger.read() as transaction:
+        failed = report.quarantined(transaction)
+        deferred = report.deferred(transaction, now)
+        held = report.held_count(transaction)
+    return {
+        **{name: counts[name] for name in _COUNTS},
+        **{name: len(touched.get(name, ())) for name in ("added", "changed", "moved", "removed")},
+        "held": held,
+        "stale_served": sum(one["stale_served"] for one in failed),
+        "failed": failed,
+        "deferred": deferred,
+        "seconds": round(monotonic() - tally.started, 3),
+        "stage_seconds": {name: round(tally.seconds[name], 3) for name in _STAGES},
+    }
+
+
+def is_amiss(document: dict[str, Any]) -> bool:
+    """Whether a ``sync`` document asks for a person's attention."""
+    return bool(document["failed"] or document["deferred"] or document["held"] or document["paused"])
+
+
+def reindex(owner: Owner, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Bring served documents to the recipe in force; with ``dry_run`` only say what that would cost.
+
+    Raises
+    ------
+    ConfigurationError
+        When a root or collection named is not known, or a collection needs a rebuild and ``force`` is not given.
+    """
+    parts = owner.parts(owner.register())
+    ids = _chosen(parts, arguments)
+    outdated = rebuild.outdated(parts, ids)
+    if arguments.get("dry_run"):
+        return plan_document(parts, ids) | {"rebuild": sorted(outdated)}
+    if outdated and not arguments.get("force"):
+        names = ", ".join(sorted(outdated))
+        raise ConfigurationError(
+            f"the embedder of {names} changed, so every text has to be embedded again: run `ingestd reindex --force`, "
+            "or restore the embedder's settings"
+        )
+    tally = Tally()
+    previous = _generation_numbers(parts)
+    for collection, plan in outdated.items():
+        rebuild.begin(parts, collection, plan)
+    free_quarantined(parts)
+    mark_stale(parts, stale_documents(parts, ids))
+    done = pass_over.settle_all(parts, tally, Settling[int](parts.settle_seconds))
+    for collection in outdated:
+        rebuild.finish(parts, collection)
+    return sync_document(parts, tally) | {
+        "paused": sorted(done.paused),
+        "stopped": done.stopped,
+        "mode": "rolling",
+        "generation": _generation_numbers(parts),
+        "previous_generation": previous,
+    }
+
+
+def _chosen(parts: Parts, arguments: dict[str, Any]) -> list[int]:
+    roots, collections = arguments.get("root") or [], arguments.get("collection") or []
+    for kind, wanted, known in (
+        ("root", roots, {plan.name for plan in parts.roots.values()}),
+        ("collection", collections, {plan.collection for plan in parts.roots.values()}),
+    ):
+        for name in wanted:
+            if name not in known:
+                raise ConfigurationError(f"no {kind} is called {name!r}; known: {', '.join(sorted(known)) or 'none'}")
+    return [
+        id_
+        for id_, plan in parts.roots.items()
+        if (not roots or plan.name in roots) and (not collections or plan.collection in collections)
+    ]
+
+
+def _generation_numbers(parts: Parts) -> dict[str, int]:
+    with parts.ledger.read() as transaction:
+        return {
+            str(row.generation.collection): row.generation.number
+            for row in generations.all_generations(transaction)
+            if row.state == "live"
+        }

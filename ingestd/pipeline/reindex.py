@@ -1,0 +1,157 @@
+"""Brings served documents to the recipe in force, and says beforehand what that costs."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from ingestd.errors import UnsupportedType
+from ingestd.model.paths import path_fields
+from ingestd.model.recipe import Recipe
+from ingestd.pipeline.group import lacking
+from ingestd.pipeline.parts import Parts, RootPlan
+from ingestd.pipeline.prepare import Prepared, prepare
+from ingestd.pipeline.tally import Tally
+from ingestd.publish.points import swap
+from ingestd.state import documents, generations, quarantine, sources
+from ingestd.state.documents import DocumentRow
+from ingestd.state.engine import Transaction
+from ingestd.state.generations import GenerationRow
+from ingestd.state.sources import SourceRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stale:
+    """A document that another recipe made."""
+
+    source: SourceRow
+    document: DocumentRow
+    generation: GenerationRow
+    plan: RootPlan
+    why: str
+    """Which stages changed."""
+
+
+def stale_documents(parts: Parts, root_ids: Collection[int]) -> list[Stale]:
+    """Served documents of these roots whose recipe is not the one in force; those of another vector space apart."""
+    found: list[Stale] = []
+    with parts.ledger.read() as transaction:
+        for generation in generations.all_generations(transaction):
+            if generation.state != "live":
+                continue
+            for document in documents.in_generation(transaction, generation.id):
+                one = _stale(transaction, parts, root_ids, generation, document)
+                if one is not None:
+                    found.append(one)
+    return found
+
+
+def mark_stale(parts: Parts, stale: Collection[Stale]) -> None:
+    """Have the documents made again; what was marked stays marked through a crash."""
+    with parts.ledger.write("stale") as transaction:
+        sources.mark_pending(transaction, [one.source.id for one in stale])
+
+
+def free_quarantined(parts: Parts) -> int:
+    """Let sources out of quarantine whose failing stage has another identity by now; returns how many."""
+    with parts.ledger.read() as transaction:
+        rows = quarantine.all_quarantined(transaction)
+        by_id = {source.id: source for source in sources.in_state(transaction, "quarantined")}
+    freed = [row.source_id for row in rows if _is_freed(parts, by_id.get(row.source_id), row.failure)]
+    if freed:
+        with parts.ledger.write("freed") as transaction:
+            sources.mark_pending(transaction, freed)
+    return len(freed)
+
+
+def plan_document(parts: Parts, root_ids: Collection[int]) -> dict[str, Any]:
+    """The contract's ``plan`` document for a reindex: exact wherever the conversion is cached; changes nothing."""
+    stale = stale_documents(parts, root_ids)
+    totals = dict.fromkeys(("convert", "chunk", "embed", "write", "overwrite", "delete"), 0)
+    texts: dict[int, tuple[RootPlan, dict[str, None]]] = {}
+    estimated = False
+    for one in stale:
+        totals["chunk"] += 1
+        if not _is_converted(one):
+            # What a conversion would give is not known before it is done.
+            totals["convert"] += 1
+            estimated = True
+            continue
+        outcome = prepare(parts, one.plan, one.generation, one.source, Tally())
+        if isinstance(outcome, Prepared):
+            _add_cost(parts, one, outcome, totals, texts)
+    totals["embed"] = sum(plan.embedding.count_unknown(list(distinct)) for plan, distinct in texts.values())
+    rows = [
+        {"root": one.plan.name, **path_fields(one.source.path), "action": "rechunk", "why": one.why} for one in stale
+    ]
+    return {"documents": rows, "totals": totals, **({"estimated": True} if estimated else {})}
+
+
+def _add_cost(
+    parts: Parts,
+    one: Stale,
+    prepared: Prepared,
+    totals: dict[str, int],
+    texts: dict[int, tuple[RootPlan, dict[str, None]]],
+) -> None:
+    with parts.ledger.read() as transaction:
+        change = swap(frozenset(prepared.ids), documents.points(transaction, one.document.id))
+    totals["write"] += len(change.lacking)
+    totals["overwrite"] += len(change.kept)
+    totals["delete"] += len(change.dropped)
+    distinct = texts.setdefault(id(one.plan.embedding), (one.plan, {}))[1]
+    distinct.update(dict.fromkeys(lacking(parts, prepared).values()))
+
+
+def _is_converted(one: Stale) -> bool:
+    source = one.source
+    if source.fingerprint is None or source.mime is None:
+        return False
+    return one.plan.conversions.is_cached(source.fingerprint, source.mime)
+
+
+def _stale(
+    transaction: Transaction,
+    parts: Parts,
+    root_ids: Collection[int],
+    generation: GenerationRow,
+    document: DocumentRow,
+) -> Stale | None:
+    found = sources.by_ids(transaction, [document.source_id])
+    if not found or document.version == 0 or found[0].mime is None or found[0].state not in ("done", "pending"):
+        return None
+    source = found[0]
+    plan = parts.roots.get(source.root_id)
+    if plan is None or plan.row.id not in root_ids or source.mime is None:
+        return None
+    try:
+        recipe = plan.recipe(source.mime)
+    except UnsupportedType:
+        return None
+    why = _why(document, generation, recipe)
+    if not why or generation.generation.embed_digest != recipe.embed.digest:
+        return None
+    return Stale(source=source, document=document, generation=generation, plan=plan, why=why)
+
+
+def _why(document: DocumentRow, generation: GenerationRow, recipe: Recipe) -> str:
+    made = document.made
+    reasons = []
+    if made.convert_digest != recipe.convert.digest:
+        reasons.append(f"converter is now {recipe.convert.name} {recipe.convert.version}")
+    if made.chunk_digest != recipe.chunk.digest:
+        reasons.append(f"chunker is now {recipe.chunk.name} {recipe.chunk.version}")
+    return ", ".join(reasons)
+
+
+def _is_freed(parts: Parts, source: SourceRow | None, failure: quarantine.Failure) -> bool:
+    if source is None or not failure.stage_digest or failure.stage not in ("convert", "chunk", "embed"):
+        return False
+    plan = parts.roots.get(source.root_id)
+    if plan is None or source.mime is None:
+        return False
+    try:
+        recipe = plan.recipe(source.mime)
+    except UnsupportedType:
+        return False
+    now = {"convert": recipe.convert.digest, "chunk": recipe.chunk.digest, "embed": recipe.embed.digest}
+    return now[failure.stage] != failure.stage_digest

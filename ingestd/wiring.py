@@ -1,0 +1,175 @@
+"""Makes the parts of the pipeline from settings: the one place where engines are chosen by name."""
+
+import json
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ingestd import registry
+from ingestd.chunk import ChunkOptions
+from ingestd.convert import Conversions, ConvertOptions
+from ingestd.convert.cache import ConversionCache
+from ingestd.convert.types import suffixes_of
+from ingestd.discover.rules import Rules
+from ingestd.embed.cache import VectorCache
+from ingestd.embed.embedding import Embedding
+from ingestd.model.identity import Instance
+from ingestd.pipeline.parts import Clock, RootPlan
+from ingestd.ports.segmenter import Segmenter
+from ingestd.ports.store import Store
+from ingestd.settings import (
+    ChunkerSettings,
+    RootConverterSettings,
+    RootEmbedderSettings,
+    RootSettings,
+    Settings,
+)
+from ingestd.state.roots import RootRow
+
+
+class Wiring:
+    """Engines made at their first use, each once; closed together.
+
+    Parameters
+    ----------
+    conversions, vectors
+        Where the caches are kept.
+    """
+
+    def __init__(self, settings: Settings, *, conversions: Path, vectors: Path) -> None:
+        self.settings = settings
+        self._conversions_cache = ConversionCache(conversions, settings.converter.cache_bytes)
+        self._vectors_file = vectors
+        self._vector_cache: VectorCache | None = None
+        self._conversions: dict[RootConverterSettings, Conversions] = {}
+        self._embeddings: dict[str, Embedding] = {}
+
+    def plan(self, row: RootRow, root: RootSettings) -> RootPlan:
+        """How the files of a root are treated."""
+        conversions = self.conversions(root.converter)
+        configuration = embedder_configuration(self.settings, root.embedder)
+        return RootPlan(
+            row=row,
+            rules=Rules(
+                include=root.include,
+                exclude=root.exclude,
+                recursive=root.recursive,
+                wanted_suffixes=suffixes_of(conversions.mimes),
+            ),
+            follow_links=root.follow_links,
+            tags=root.tags,
+            conversions=conversions,
+            chunk_options=chunk_options(root.chunker),
+            segmenter=segmenter(root.chunker.segmenter),
+            embedding=self.embedding(configuration),
+            embedder=configuration,
+        )
+
+    def conversions(self, converter: RootConverterSettings) -> Conversions:
+        """Converters under these settings."""
+        if converter not in self._conversions:
+            self._conversions[converter] = Conversions(
+                options=convert_options(converter),
+                cache=self._conversions_cache,
+                workers=self.settings.converter.workers,
+            )
+        return self._conversions[converter]
+
+    def embedding(self, configuration: str) -> Embedding:
+        """Embedder of this configuration (JSON), with the vector cache in front."""
+        if configuration not in self._embeddings:
+            value = json.loads(configuration)
+            if self._vector_cache is None and self.settings.embedder.cache_bytes:
+                self._vector_cache = VectorCache(self._vectors_file, self.settings.embedder.cache_bytes)
+            self._embeddings[configuration] = Embedding(
+                name=value["name"],
+                options=value["options"],
+                cache=self._vector_cache,
+                idle_seconds=self.settings.embedder.idle_seconds,
+                batch_tokens=self.settings.embedder.batch_tokens,
+            )
+        return self._embeddings[configuration]
+
+    @property
+    def embeddings(self) -> Mapping[str, Embedding]:
+        """Embedders made so far, by their configuration."""
+        return self._embeddings
+
+    def close(self) -> None:
+        """End every child and close the caches."""
+        for embedding in self._embeddings.values():
+            embedding.close()
+        for conversions in self._conversions.values():
+            conversions.close()
+        if self._vector_cache is not None:
+            self._vector_cache.close()
+
+
+def store(settings: Settings, directory: Path, *, in_process: bool = False) -> Store:
+    """Store of these settings.
+
+    Parameters
+    ----------
+    directory
+        Of the embedded store.
+    in_process
+        Open the embedded store in this process, for a moment.
+    """
+    instance, chosen = Instance(settings.instance), settings.store
+    options: dict[str, object] = {"timeout_seconds": chosen.timeout_seconds}
+    if chosen.kind == "edge":
+        options |= {
+            "directory": str(directory),
+            "min_free_bytes": chosen.min_free_bytes,
+            "in_process": in_process,
+        }
+    else:
+        options |= {"url": chosen.url, "prefer_grpc": chosen.prefer_grpc}
+        if chosen.api_key_file is not None:
+            options["api_key_file"] = str(chosen.api_key_file)
+    made: Store = registry.factory("stores", chosen.kind)(instance, options)
+    return made
+
+
+def embedder_configuration(settings: Settings, embedder: RootEmbedderSettings) -> str:
+    """Name and options of an embedder as canonical JSON: what its factory takes."""
+    shared = settings.embedder
+    options: dict[str, Any] = {
+        "device": shared.device,
+        "threads": shared.threads,
+        "model_dir": str(embedder.model_dir) if embedder.model_dir is not None else None,
+        "dimension": embedder.dimension,
+    }
+    chosen = {key: value for key, value in options.items() if value not in (None, "auto")}
+    return json.dumps({"name": embedder.name, "options": chosen}, sort_keys=True)
+
+
+def chunk_options(chunker: ChunkerSettings) -> ChunkOptions:
+    """Options of the chunker."""
+    value = asdict(chunker)
+    value.pop("segmenter")
+    return ChunkOptions(**value)
+
+
+def convert_options(converter: RootConverterSettings) -> ConvertOptions:
+    """Options of the converters."""
+    value = asdict(converter)
+    for name in ("cache_bytes", "workers"):
+        value.pop(name, None)
+    return ConvertOptions(**value)
+
+
+@cache
+def segmenter(name: str) -> Segmenter:
+    """Segmenter registered under the name."""
+    made: Segmenter = registry.factory("segmenters", name)()
+    return made
+
+
+def clock() -> Clock:
+    """The machine's own time."""
+    return Clock(wall_ns=time.time_ns, monotonic=time.monotonic, random=random.random)
