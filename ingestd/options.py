@@ -4,8 +4,30 @@ from pathlib import Path
 from typing import Any
 
 from ingestd.chunk.options import ChunkOptions, sizes_of
+from ingestd.convert.options import ConvertOptions
 from ingestd.errors import ConfigurationError
-from ingestd.settings import ChunkerSettings, EmbedderSettings, RootEmbedderSettings, StoreSettings
+from ingestd.settings import (
+    ChunkerSettings,
+    EmbedderSettings,
+    RootConverterSettings,
+    RootEmbedderSettings,
+    StoreSettings,
+)
+
+
+def convert_options(converter: RootConverterSettings) -> ConvertOptions:
+    """Options of the conversion."""
+    return ConvertOptions(
+        pdf=converter.pdf,
+        office=converter.office,
+        timeout_seconds=converter.timeout_seconds,
+        page_seconds=converter.page_seconds,
+        memory_bytes=converter.memory_bytes,
+        max_pages=converter.max_pages,
+        text_bytes=converter.max_text_bytes,
+        office_bytes=converter.max_office_bytes,
+        pdf_bytes=converter.max_pdf_bytes,
+    )
 
 
 def chunk_options(chunker: ChunkerSettings) -> ChunkOptions:

@@ -84,21 +84,22 @@ class RootConverterSettings:
     """Converter of PDF files: ``auto`` takes the best one installed that needs no download."""
     office: PlainName = "auto"
     """Converter of DOCX and other office files: ``auto`` as above."""
-    ocr: Literal["auto", "off", "on"] = "auto"
-    """Reading of text from pictures of pages. ``auto``: where an installed converter can, and a page has no text
-    layer; ``off``: such files are quarantined as ``NeedsOcr``; ``on``: every page."""
-    timeout_seconds: Seconds = 300.0
-    """Longest conversion of one file; its process is killed then. Long enough for a PDF of 600 pages on a slow core."""
-    memory_bytes: Annotated[int, Bounds(least=128 * MIB)] = 2 * GIB
-    """Most memory of a converter's process; crafted files ask for tens of gigabytes."""
+    ocr: Literal["auto", "off"] = "auto"
+    """Reading of text from pictures of pages. ``auto``: where an installed converter can, which none of this version
+    does; files whose pages hold only pictures are quarantined as ``NeedsOcr`` then, as with ``off``."""
+    timeout_seconds: Seconds = 60.0
+    """Longest conversion of a file without pages; its process is killed then. Common files take under 6."""
+    page_seconds: Annotated[float, Bounds(least=0)] = 2.0
+    """What each page adds to ``timeout_seconds``, up to 15 minutes in all: a slow core needs about 1.5 with the slowest
+    converter."""
+    memory_bytes: Annotated[int, Bounds(least=256 * MIB)] = 4 * GIB
+    """Most memory (address space) of a converter's process; crafted files ask for tens of gigabytes."""
     max_pages: Size = 5000
-    """Most pages of a file; a longer one is quarantined, never cut short."""
+    """Most pages of a PDF file; a longer one is quarantined, never cut short."""
     max_text_bytes: Size = 20 * MIB
-    """Largest text or Markdown file; larger ones are logs or dumps rather than documents."""
-    max_html_bytes: Size = 20 * MIB
-    """Largest HTML file."""
+    """Largest text, Markdown or HTML file; larger ones are logs or dumps rather than documents."""
     max_office_bytes: Size = 100 * MIB
-    """Largest office file, packed."""
+    """Largest office file, mail or book, as it lies on disk."""
     max_pdf_bytes: Size = 500 * MIB
     """Largest PDF file; scanned books reach some hundred megabytes."""
 

@@ -54,7 +54,7 @@ def validated(data: Mapping[str, Any]) -> tuple[Settings, tuple[int, ...], tuple
         settings = _parsed(adapter, data)
         return settings, tuple(range(len(settings.roots))), ()
     except ValidationError as error:
-        details = [dict(detail) for detail in error.errors(include_url=False)]
+        details: list[Detail] = [dict(detail) for detail in error.errors(include_url=False)]
     kept, whole_roots = _without_faults(data, details)
     return _parsed(adapter, kept), whole_roots, tuple((detail["loc"], _message(detail)) for detail in details)
 
