@@ -106,7 +106,11 @@ class FolderRules:
             return explicit
         if is_directory:
             return WANTED if self._recursive else _NOT_RECURSIVE
-        return self._file_verdict(name)
+        if self._suffixes is not None and _suffix(name) not in self._suffixes:
+            return _UNSUPPORTED
+        if self._include and not _match(self._include, self._prefix + _text(name)):
+            return _NOT_INCLUDED
+        return WANTED
 
     def enter(self, directory: bytes) -> "FolderRules":
         """Rules for a directory below, before its own ``.ingestignore``."""
@@ -118,13 +122,6 @@ class FolderRules:
         where = display(self.directory + b"/" + RULES_FILE if self.directory else RULES_FILE)
         layer = _Layer(len(self._prefix), lines, Ignored(reason=f"in {where}"))
         return replace(self, _layers=(layer, *self._layers)), bad
-
-    def _file_verdict(self, name: bytes) -> Verdict:
-        if self._suffixes is not None and _suffix(name) not in self._suffixes:
-            return _UNSUPPORTED
-        if self._include and not _match(self._include, self._prefix + _text(name)):
-            return _NOT_INCLUDED
-        return WANTED
 
     def _explicit(self, name: bytes, *, is_directory: bool) -> Verdict | None:
         path = self._prefix + _text(name) + ("/" if is_directory else "")
@@ -215,7 +212,10 @@ def _doubtful(name: bytes) -> Ignored | None:
             return _HIDDEN
         if name[:2] == b"~$" or name[-1] == ord("~") or (name[0] == ord("#") and name[-1] == ord("#")):
             return _TEMPORARY
-    suffix = _suffix(name)
+    dot = name.rfind(b".")
+    if dot < 0:
+        return None
+    suffix = name[dot:].lower()
     if suffix in _TEMPORARY_SUFFIXES or (suffix in _SUSPECT_SUFFIXES and name.lower() in _TEMPORARY_NAMES):
         return _TEMPORARY
     return None

@@ -1,1 +1,5 @@
-"""Opens, hashes and copies a source, safely."""
+"""Takes a settled file: opened safely, fingerprinted, copied aside while the original may go on changing."""
+
+from ingestd.stage.stage import Staged, clear, stage
+
+__all__ = ["Staged", "clear", "stage"]
