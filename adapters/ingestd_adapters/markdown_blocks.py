@@ -1,0 +1,314 @@
+"""Blocks of a Markdown text with their spans, in one pass whose cost grows with the text alone.
+
+Only the outermost blocks are told apart: a list is one block with its lines, a block quote one paragraph. The
+differences from CommonMark are deliberate: front matter, footnotes, ``$$`` formulas and paragraphs of images alone are
+blocks of their own, and what carries no text (rules, comments, definitions of links) is furniture.
+"""
+
+import re
+from html import unescape
+
+from ingestd.model.document import Block, BlockType
+from ingestd_adapters.markdown_containers import container_end
+from ingestd_adapters.markdown_lines import (
+    INDENTED,
+    Lines,
+    closes_fence,
+    fence,
+    first_column,
+    heading_level,
+    heading_text,
+    html_end,
+    interrupts,
+    list_marker,
+    table_columns,
+    thematic_break,
+    underline_level,
+)
+
+_FOOTNOTE = re.compile(r"\[\^[^\]\s]++\]:")
+_LINK_DEFINITION = re.compile(r" {0,3}+\[[^\]\[]++\]: *+\S++(?: ++(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?+ *+$")
+_IMAGE = re.compile(r"!\[([^\]\[]*+)\](?:\([^()\n]*+\)|\[[^\]\[]*+\])")
+_LINKED_IMAGE = re.compile(r"\[ *+(" + _IMAGE.pattern + r") *+\](?:\([^()\n]*+\)|\[[^\]\[]*+\])")
+_QUOTE_MARK = re.compile(r" {0,3}+> ?+")
+_TAG = re.compile(r"<[^<>]*+>")
+_ALT = re.compile(r"\balt *+= *+(?:\"([^\"<>]*+)\"|'([^'<>]*+)')", re.IGNORECASE)
+_SILENT_TAG = re.compile(r"<(?:script|style)(?=[\s>])", re.IGNORECASE)
+_PLAIN_START = re.compile(r"[^\s#`~>\-+*_<$\[\d|:=\\]")
+
+
+def scan(text: str, first_line: int = 0) -> list[Block]:
+    """Outermost blocks of the text from a line on, in order.
+
+    Every character of the text that is no white space lies in exactly one block, for every input.
+    """
+    scanner = _Scanner(Lines.of(text))
+    index = first_line
+    while index < len(scanner.lines):
+        index = scanner.take(index)
+    return scanner.blocks
+
+
+class _Scanner:
+    """The lines, and the blocks found so far."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.lines = lines
+        self.blocks: list[Block] = []
+        self._no_formula_before = 0
+
+    def take(self, index: int) -> int:
+        """Take the block that begins at the line, or skip a blank line; give the line after it."""
+        line = self.lines.expanded(index)
+        at = first_column(line)
+        if at >= len(line.rstrip(" ")):
+            return index + 1
+        if at >= INDENTED:
+            return self._indented(index)
+        if _PLAIN_START.match(line, at):
+            return self._table(index) or self._paragraph(index)
+        return (
+            self._heading(index, line, at)
+            or self._fenced(index, line, at)
+            or self._rule(index, line, at)
+            or self._container(index, line, at)
+            or self._html(index, line, at)
+            or self._formula(index, line, at)
+            or self._footnote(index, line, at)
+            or self._table(index)
+            or self._paragraph(index)
+        )
+
+    def _add(
+        self,
+        kind: BlockType,
+        first: int,
+        after: int,
+        text: str,
+        *,
+        level: int | None = None,
+        language: str | None = None,
+        header_rows: int = 0,
+    ) -> int:
+        """Add the block of the lines from ``first`` up to ``after``, and give ``after``."""
+        start, end = self.lines.starts[first], self.lines.ends[after - 1]
+        block = Block(
+            type=kind, text=text, start=start, end=end, level=level, language=language, header_rows=header_rows
+        )
+        self.blocks.append(block)
+        return after
+
+    def _text(self, first: int, after: int) -> str:
+        """Lines joined by LF, whatever ends them in the file."""
+        if after - first == 1:
+            return self.lines.raw(first)
+        return "\n".join(self.lines.raw(index) for index in range(first, after))
+
+    def _heading(self, index: int, line: str, at: int) -> int:
+        level = heading_level(line, at)
+        if not level:
+            return 0
+        text = heading_text(self.lines.raw(index))
+        kind = BlockType.SECTION if text else BlockType.FURNITURE
+        return self._add(kind, index, index + 1, text, level=level if text else None)
+
+    def _fenced(self, index: int, line: str, at: int) -> int:
+        opened = fence(line, at)
+        if not opened:
+            return 0
+        after = index + 1
+        while after < len(self.lines):
+            inner = self.lines.expanded(after)
+            column = first_column(inner)
+            if column < INDENTED and inner[column : column + 1] == opened[0] and closes_fence(inner, opened, column):
+                break
+            after += 1
+        text = self._text(index + 1, after) if after > index + 1 else ""
+        words = line[at + len(opened) :].split(maxsplit=1)
+        kind = BlockType.CODE if text.strip() else BlockType.FURNITURE
+        language = words[0][:64] if words and text.strip() else None
+        return self._add(kind, index, min(after + 1, len(self.lines)), text if text.strip() else "", language=language)
+
+    def _indented(self, index: int) -> int:
+        after = last = index + 1
+        while after < len(self.lines):
+            line = self.lines.expanded(after)
+            at = first_column(line)
+            if at < len(line):
+                if at < INDENTED:
+                    break
+                last = after + 1
+            after += 1
+        text = "\n".join(self.lines.expanded(each)[INDENTED:] for each in range(index, last))
+        return self._add(BlockType.CODE, index, last, text)
+
+    def _rule(self, index: int, line: str, at: int) -> int:
+        return self._add(BlockType.FURNITURE, index, index + 1, "") if thematic_break(line, at) else 0
+
+    def _container(self, index: int, line: str, at: int) -> int:
+        if line[at] == ">":
+            after = container_end(self.lines, index)
+            text = "\n".join(_unquoted(self.lines.raw(each)) for each in range(index, after)).strip()
+            return self._add(BlockType.PARAGRAPH if text else BlockType.FURNITURE, index, after, text)
+        if list_marker(line, at) is None:
+            return 0
+        after = container_end(self.lines, index)
+        return self._add(BlockType.LIST, index, after, self._text(index, after))
+
+    def _html(self, index: int, line: str, at: int) -> int:
+        ending = html_end(line, at, interrupting=False)
+        if ending is None:
+            return 0
+        after = index
+        while after < len(self.lines):
+            if isinstance(ending, str):
+                if self.lines.blank(after):
+                    break
+            elif ending.search(self.lines.raw(after), at + 2 if after == index else 0):
+                after += 1
+                break
+            after += 1
+        while self.lines.blank(after - 1):
+            after -= 1
+        return self._add_html(index, after)
+
+    def _add_html(self, index: int, after: int) -> int:
+        source = self._text(index, after)
+        text = "" if _SILENT_TAG.match(source.lstrip()) else unescape(_TAG.sub("", _without_comments(source))).strip()
+        if text:
+            kind = BlockType.CODE if source.lstrip()[:4].lower() == "<pre" else BlockType.PARAGRAPH
+            return self._add(kind, index, after, text)
+        alternative = " ".join(filter(None, (found[1] or found[2] for found in _ALT.finditer(source))))
+        kind = BlockType.PICTURE if alternative and not source.lstrip().startswith("<!") else BlockType.FURNITURE
+        return self._add(kind, index, after, alternative if kind is BlockType.PICTURE else "")
+
+    def _formula(self, index: int, line: str, at: int) -> int:
+        """A block between two ``$$``, which ends before the first blank line."""
+        if line[at : at + 2] != "$$" or index < self._no_formula_before:
+            return 0
+        after = index
+        while after < len(self.lines):
+            inner = self.lines.raw(after).strip(" \t")
+            if not inner:
+                break
+            if inner.endswith("$$") and (after > index or len(inner) > 3):
+                text = self._text(index, after + 1).strip()[2:-2].strip()
+                return self._add(BlockType.FORMULA if text else BlockType.FURNITURE, index, after + 1, text)
+            after += 1
+        self._no_formula_before = after
+        return 0
+
+    def _footnote(self, index: int, line: str, at: int) -> int:
+        found = _FOOTNOTE.match(line, at)
+        if not found:
+            return 0
+        after = last = index + 1
+        while after < len(self.lines):
+            inner = self.lines.expanded(after)
+            column = first_column(inner)
+            if column < len(inner):
+                if column < INDENTED and (last != after or self._breaks_paragraph(inner, column)):
+                    break
+                last = after + 1
+            after += 1
+        text = self._text(index, last).strip()
+        text = text[text.index("]:") + 2 :].strip()
+        return self._add(BlockType.FOOTNOTE if text else BlockType.FURNITURE, index, last, text)
+
+    def _table(self, index: int) -> int:
+        if not self._table_begins(index):
+            return 0
+        after = index + 2
+        while after < len(self.lines):
+            line = self.lines.expanded(after)
+            at = first_column(line)
+            if at >= min(len(line), INDENTED) or self._breaks_table(line, at):
+                break
+            after += 1
+        return self._add(BlockType.TABLE, index, after, self._text(index, after), header_rows=2)
+
+    def _table_begins(self, index: int) -> bool:
+        if index + 1 >= len(self.lines):
+            return False
+        delimiter = self.lines.expanded(index + 1)
+        # Most lines are told apart by their first character alone.
+        return delimiter.lstrip(" ")[:1] in ("|", "-", ":") and table_columns(self.lines.expanded(index), delimiter) > 0
+
+    def _paragraph(self, index: int) -> int:
+        after = index + 1
+        while after < len(self.lines):
+            line = self.lines.expanded(after)
+            at = first_column(line)
+            if at >= len(line):
+                break
+            if at < INDENTED:
+                if level := underline_level(line, at):
+                    text = " ".join(self._text(index, after).split("\n")).strip()
+                    return self._add(BlockType.SECTION, index, after + 1, text, level=level)
+                if self._breaks_paragraph(line, at) or self._table_begins(after):
+                    break
+            after += 1
+        return self._add_paragraph(index, after)
+
+    def _breaks_paragraph(self, line: str, at: int) -> bool:
+        if _PLAIN_START.match(line, at):
+            return False
+        marker = list_marker(line, at)
+        return (
+            line[at] == ">"
+            or heading_level(line, at) > 0
+            or bool(fence(line, at))
+            or thematic_break(line, at)
+            or (marker is not None and interrupts(marker, line, at))
+            or html_end(line, at, interrupting=True) is not None
+        )
+
+    def _breaks_table(self, line: str, at: int) -> bool:
+        return not _PLAIN_START.match(line, at) and (
+            self._breaks_paragraph(line, at) or list_marker(line, at) is not None
+        )
+
+    def _add_paragraph(self, index: int, after: int) -> int:
+        text = "\n".join(self.lines.raw(each).strip(" \t") for each in range(index, after))
+        if text[0] == "[" and all(_LINK_DEFINITION.match(self.lines.raw(each)) for each in range(index, after)):
+            return self._add(BlockType.FURNITURE, index, after, "")
+        if text[0] in "![" and (alternative := _images_alone(text)) is not None:
+            return self._add(BlockType.PICTURE if alternative else BlockType.FURNITURE, index, after, alternative)
+        return self._add(BlockType.PARAGRAPH, index, after, text)
+
+
+def _without_comments(source: str) -> str:
+    """HTML without its comments; one that never ends takes the rest."""
+    kept: list[str] = []
+    at = 0
+    while (opened := source.find("<!--", at)) >= 0:
+        kept.append(source[at:opened])
+        closed = source.find("-->", opened + 4)
+        at = closed + 3 if closed >= 0 else len(source)
+    return "".join(kept) + source[at:]
+
+
+def _unquoted(line: str) -> str:
+    """The line without its quote marks, however many."""
+    at = 0
+    while found := _QUOTE_MARK.match(line, at):
+        at = found.end()
+    return line[at:]
+
+
+def _images_alone(text: str) -> str | None:
+    """Alternative texts of a paragraph that is nothing but images, or ``None``."""
+    alternatives: list[str] = []
+    at = 0
+    while at < len(text):
+        if text[at] in " \n":
+            at += 1
+            continue
+        if found := _IMAGE.match(text, at):
+            alternatives.append(found[1].strip())
+        elif found := _LINKED_IMAGE.match(text, at):
+            alternatives.append(found[2].strip())
+        else:
+            return None
+        at = found.end()
+    return " ".join(filter(None, alternatives))

@@ -1,0 +1,42 @@
+"""Which converters read which types, in the order of preference."""
+
+from collections.abc import Mapping
+
+from ingestd.convert import types
+from ingestd.convert.options import ConvertOptions
+from ingestd.errors import UnsupportedType
+
+_OFFICE = frozenset(
+    {types.DOCX, types.PPTX, types.XLSX, types.ODT, types.ODS, types.ODP, types.EPUB, types.EML, types.CSV,
+     "text/tab-separated-values"}
+)  # fmt: skip
+_AUTO: Mapping[str, tuple[str, ...]] = {
+    types.MARKDOWN: ("markdown",),
+    types.TEXT: ("text",),
+    "text/x-rst": ("text",),
+    "text/x-org": ("text",),
+    "text/asciidoc": ("text",),
+    "text/x-tex": ("text",),
+    types.HTML: ("html",),
+    types.PDF: ("liteparse",),
+    types.DOCX: ("docling", "mammoth"),
+    **dict.fromkeys(sorted(_OFFICE - {types.DOCX}), ("docling",)),
+}
+_EXTRAS: Mapping[str, str] = dict.fromkeys(_OFFICE, "docling")
+"""The extra whose converter would take the type."""
+
+
+def preferred(mime: str, options: ConvertOptions) -> tuple[str, ...]:
+    """Registered names of the converters to try for the type, best first."""
+    if mime == types.PDF and options.pdf != "auto":
+        return (options.pdf,)
+    if mime in _OFFICE and options.office != "auto":
+        return (options.office,)
+    return _AUTO.get(mime, ())
+
+
+def refusal(mime: str) -> UnsupportedType:
+    """Why the type has no converter, and what would take it."""
+    if extra := _EXTRAS.get(mime):
+        return UnsupportedType(f'no installed converter reads {mime}: pip install "ingestd[{extra}]"')
+    return UnsupportedType(f"no converter reads {mime}: exclude such files, or convert them to PDF, HTML or Markdown")
