@@ -21,8 +21,8 @@ from typing import Any
 
 from ingestd.errors import ConfigurationError, OutOfSpace, StoreMismatch, StoreUnavailable
 from ingestd.failpoints import failpoint
-from ingestd.model.identity import Instance
 from ingestd.model.point import Claim, Generation
+from ingestd_adapters import edge_frames
 
 RECORD = "ingestd.json"
 SHARD = "shard"
@@ -168,14 +168,11 @@ def _sync_tree(directory: Path) -> None:
 def _record(value: Any) -> Record:
     if value["made_by"] != MADE_BY:
         raise ValueError(f"it says made_by {value['made_by']!r}")
-    claim = value["claim"]
     return Record(
         dimension=int(value["dimension"]),
         distance=str(value["distance"]),
         embed_digest=str(value["embed_digest"]),
-        claim=None
-        if claim is None
-        else Claim(instance=Instance(claim["instance"]), state_id=claim["state_id"], token=claim["token"]),
+        claim=edge_frames.claim_of(value["claim"]),
     )
 
 

@@ -1,7 +1,6 @@
 """Keeps points in this process, with Qdrant's embedded engine."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import qdrant_edge as engine
@@ -13,20 +12,10 @@ from ingestd.model.point import Deletion, Generation, Hit, PayloadOverwrite, Poi
 from ingestd.model.writable import check_vectors
 from ingestd_adapters import edge_engine, qdrant_batches
 from ingestd_adapters.edge_generations import EdgeGenerations
+from ingestd_adapters.edge_page import PAGE, Page
 from ingestd_adapters.edge_space import check_room
 from ingestd_adapters.qdrant_batches import Batch
 from ingestd_adapters.qdrant_payload import given, kept
-
-PAGE = 1_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
-    """A part of a scroll."""
-
-    points: tuple[StoredPoint, ...]
-    next: PointId | None
-    """Where the following page begins; ``None`` at the end."""
 
 
 class EdgeShards(EdgeGenerations):
@@ -109,7 +98,7 @@ class EdgeShards(EdgeGenerations):
     def page(
         self, generation: Generation, fields: Sequence[str], *, vectors: bool, start: PointId | None = None
     ) -> Page:
-        """Points of this instance from an id on, at most :data:`PAGE`."""
+        """Points of this instance from an id on, at most a page full."""
         request = engine.ScrollRequest(
             offset=start,
             limit=PAGE,

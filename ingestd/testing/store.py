@@ -42,12 +42,12 @@ class StoreContract(StoreFences, StoreReads):
             assert (store.generations(), store.prepare(GENERATION), store.prepare(GENERATION)) == ((), True, False)
             assert store.generations() == ("notes.g1",)
 
-    def test_preparerefuses_another_dimension(self, tmp_path: Path) -> None:
+    def test_prepare_refuses_another_dimension(self, tmp_path: Path) -> None:
         other = Generation(collection=GENERATION.collection, number=1, dimension=DIMENSION + 1, embed_digest="e" * 64)
         with self.opened(tmp_path) as store:
             refuses(StoreMismatch, lambda: store.prepare(other))
 
-    def test_preparerefuses_another_vector_space(self, tmp_path: Path) -> None:
+    def test_prepare_refuses_another_vector_space(self, tmp_path: Path) -> None:
         other = Generation(collection=GENERATION.collection, number=1, dimension=DIMENSION, embed_digest="f" * 64)
         with self.opened(tmp_path) as store:
             refuses(StoreMismatch, lambda: store.prepare(other))
@@ -68,16 +68,17 @@ class StoreContract(StoreFences, StoreReads):
             assert store.claim(GENERATION) is None
             store.record_claim(GENERATION, first)
             store.record_claim(GENERATION, second)
-        with self.opened(tmp_path) as store:
+        with self.opened(tmp_path, prepared=False) as store:
             assert store.claim(GENERATION) == second
 
     def test_points_of_another_instance_are_neither_seen_nor_touched(self, tmp_path: Path) -> None:
         (point,) = point_ids(1)
-        with self.opened(tmp_path, THEIRS) as store:
+        with self.opened(tmp_path, THEIRS, prepared=False) as store:
+            store.prepare(GENERATION)
             theirs = made_points(1, [point], unit(0), instance=THEIRS)
             store.upsert(GENERATION, [theirs])
             store.flush(GENERATION)
-        with self.opened(tmp_path) as store:
+        with self.opened(tmp_path, prepared=False) as store:
             ours = made_points(9, [point], unit(1))
             store.upsert(GENERATION, [ours])
             store.overwrite_payloads(GENERATION, [PayloadOverwrite(id=point, version=9, payload=ours.payloads[0])])
@@ -87,12 +88,13 @@ class StoreContract(StoreFences, StoreReads):
             assert store.retrieve(GENERATION, [point]) == ()
             assert list(store.scroll(GENERATION, ())) == []
             assert store.search(GENERATION, unit(0)[0], 5, EVERYTHING) == ()
-        with self.opened(tmp_path, THEIRS) as store:
+        with self.opened(tmp_path, THEIRS, prepared=False) as store:
             assert [found.payload for found in store.retrieve(GENERATION, [point])] == list(theirs.payloads)
 
     def test_generations_are_kept_apart_until_dropped(self, tmp_path: Path) -> None:
         second = Generation(collection=GENERATION.collection, number=2, dimension=4, embed_digest="f" * 64)
-        with self.opened(tmp_path) as store:
+        with self.opened(tmp_path, prepared=False) as store:
+            assert store.prepare(GENERATION)
             assert store.prepare(second)
             store.upsert(GENERATION, [made_points(1, point_ids(2), unit(0, 1))])
             store.upsert(second, [made_points(1, point_ids(1), unit(0, dimension=4))])

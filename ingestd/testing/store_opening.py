@@ -79,7 +79,11 @@ class StoreOpening:
 
     @contextmanager
     def opened(self, place: Path, instance: Instance = OURS, *, prepared: bool = True) -> Generator[Store]:
-        """Store that is closed at the end, with the collection made."""
+        """Store that is closed at the end, with the collection made.
+
+        A test that asks for it prepared leaves nothing but its own points behind: a class whose engine is slow
+        to make a collection may hand the same one to all of them, emptied between.
+        """
         store = self.open_store(place, instance)
         try:
             if prepared:
