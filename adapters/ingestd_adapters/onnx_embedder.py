@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -161,8 +161,7 @@ class _OnnxEmbedder:
 
 
 def _session(weights: Path, threads: int) -> Any:
-    # Ships no types; 0.1 s of import that only those who embed pay for.
-    onnxruntime = import_module("onnxruntime")
+    onnxruntime = _engine("onnxruntime")
     options = onnxruntime.SessionOptions()
     # The arena never shrinks, and patterns are kept for each shape seen: both grow without end in a daemon.
     options.enable_cpu_mem_arena = False
@@ -178,7 +177,7 @@ def _session(weights: Path, threads: int) -> Any:
 
 def _first_states(session: Any, ids: NDArray[np.int64], mask: NDArray[np.int64]) -> NDArray[np.float32]:
     inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-    engine = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+    engine = _engine("onnxruntime.capi.onnxruntime_pybind11_state")
     try:
         hidden: NDArray[np.float32] = session.run(["last_hidden_state"], inputs)[0]
     except (engine.RuntimeException, engine.Fail) as error:
@@ -190,13 +189,19 @@ def _first_states(session: Any, ids: NDArray[np.int64], mask: NDArray[np.int64])
 
 
 def _tokenizer(file: Path) -> "Tokenizer":
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(os.fspath(file))
+    tokenizer: Tokenizer = _engine("tokenizers").Tokenizer.from_file(os.fspath(file))
     # Files of this family come with truncation and padding baked in: the first would cut texts silently.
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+def _engine(module: str) -> ModuleType:
+    # Imported on use: 0.1 s each, that only those who need it pay for; and the first has no types to lose.
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise AdapterUnavailable(f"the embedder {_NAME!r} cannot be loaded: {error}; {_WAY_OUT}") from error
 
 
 def _verified_file(folder: Path | None, name: str) -> Path:

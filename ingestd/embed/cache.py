@@ -179,7 +179,7 @@ class VectorCache:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            if isinstance(error, sqlite3.Error) and cache_file.is_unusable(error) and what != "opened":
+            if isinstance(error, sqlite3.Error) and cache_file.is_unusable(error) and what != "started again":
                 self._start_again(error)
             elif not self._warned:
                 self._warned = True
@@ -189,7 +189,7 @@ class VectorCache:
         if self._database is not None:
             self._database.close()
         self._database = None
-        with self._going_on("opened"):
+        with self._going_on("started again"):
             cache_file.discard(self._file, reason)
             self._open()
 

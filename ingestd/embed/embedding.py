@@ -16,7 +16,7 @@ from ingestd.embed.batches import BATCH_TOKENS
 from ingestd.embed.cache import VectorCache
 from ingestd.embed.device import ChildDevice, Device, HereDevice
 from ingestd.embed.named import embedder_named
-from ingestd.embed.owner import DeviceOwner
+from ingestd.embed.owner import CLOSE_SECONDS, DeviceOwner
 from ingestd.embed.query import checked_query
 from ingestd.embed.unseen import UnseenTexts
 from ingestd.errors import BadVectors, EmbedderUnavailable
@@ -162,6 +162,11 @@ class Embedding:
             seconds=self._clock() - began,
         )
 
+    def count_unknown(self, texts: Sequence[str]) -> int:
+        """How many distinct texts :meth:`vectors` would have to embed."""
+        with self._calls:
+            return len(self._from_cache(tuple(dict.fromkeys(text_hash(text) for text in texts)))[1])
+
     def query(self, text: str) -> NDArray[np.float32]:
         """Vector of a query, shape ``(d,)``, norm 1; it goes ahead of all batches but the one in hand.
 
@@ -181,9 +186,13 @@ class Embedding:
         """End an idle process at ``now`` (on the clock); say whether one was ended."""
         return self._owner.unload_if_idle(now)
 
-    def close(self) -> None:
-        """End the process, and the calls in hand with ``EmbedderUnavailable``; the cache stays its maker's to close."""
-        self._owner.close()
+    def close(self, *, grace_seconds: float = CLOSE_SECONDS) -> None:
+        """End the process for good.
+
+        Calls in hand fail with ``EmbedderUnavailable`` after their batch, which has ``grace_seconds`` to finish; what
+        they embedded stays cached. The cache is its maker's to close.
+        """
+        self._owner.close(grace_seconds)
 
     def _from_cache(self, hashes: Sequence[TextHash]) -> tuple[Matrix, tuple[TextHash, ...]]:
         """Rows of the known ones, zeros for the others; and the others."""

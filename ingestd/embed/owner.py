@@ -14,7 +14,8 @@ from ingestd.errors import EmbedderUnavailable
 from ingestd.logs import Log
 
 _RETRY_SECONDS = 10.0
-_CLOSE_SECONDS = 5.0
+CLOSE_SECONDS = 5.0
+"""How long a batch in hand may take to finish when all is closed: it is meant to last 0.25 s."""
 _LOG = Log(__name__)
 _Answer = TypeVar("_Answer")
 
@@ -77,10 +78,10 @@ class DeviceOwner:
         _LOG.info("embedder.unloaded", idle_seconds=round(now - self._last_used, 1))
         return True
 
-    def close(self) -> None:
-        """End the device for good; a batch in hand has a moment to finish, then it fails as unavailable."""
+    def close(self, grace_seconds: float) -> None:
+        """End the device for good; a batch in hand has so long to finish, then it fails as unavailable."""
         self._closed.set()
-        with self._turns.within(_CLOSE_SECONDS) as had:
+        with self._turns.within(grace_seconds) as had:
             device, self._device = self._device, None
             if device is not None and had:
                 device.close()
