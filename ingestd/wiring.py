@@ -157,10 +157,16 @@ def chunk_options(chunker: ChunkerSettings) -> ChunkOptions:
 
 def convert_options(converter: RootConverterSettings) -> ConvertOptions:
     """Options of the converters."""
-    value = asdict(converter)
-    for name in ("cache_bytes", "workers"):
-        value.pop(name, None)
-    return ConvertOptions(**value)
+    return ConvertOptions(
+        pdf=converter.pdf,
+        office=converter.office,
+        timeout_seconds=converter.timeout_seconds,
+        memory_bytes=converter.memory_bytes,
+        max_pages=converter.max_pages,
+        text_bytes=converter.max_text_bytes,
+        office_bytes=converter.max_office_bytes,
+        pdf_bytes=converter.max_pdf_bytes,
+    )
 
 
 @cache

@@ -65,6 +65,10 @@ class ConversionCache:
         _touch(path)
         return document
 
+    def has(self, fingerprint: Fingerprint, digest: Digest) -> bool:
+        """Whether an entry is kept, readable or not."""
+        return self._path(fingerprint, digest).exists()
+
     def put(self, fingerprint: Fingerprint, digest: Digest, document: Document) -> None:
         """Keep the document, then evict what is over the limit.
 

@@ -35,6 +35,11 @@ def preferred(mime: str, options: ConvertOptions) -> tuple[str, ...]:
     return _AUTO.get(mime, ())
 
 
+def known_mimes() -> tuple[str, ...]:
+    """Types that some converter of ours reads, installed or not."""
+    return tuple(_AUTO)
+
+
 def refusal(mime: str) -> UnsupportedType:
     """Why the type has no converter, and what would take it."""
     if extra := _EXTRAS.get(mime):

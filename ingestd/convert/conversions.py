@@ -14,11 +14,12 @@ from typing import Any
 from ingestd import registry
 from ingestd.convert.admission import admit
 from ingestd.convert.cache import ConversionCache
-from ingestd.convert.choice import preferred, refusal
+from ingestd.convert.choice import known_mimes, preferred, refusal
 from ingestd.convert.naming import renamed
 from ingestd.convert.options import ConvertOptions
 from ingestd.convert.pool import Pool
 from ingestd.convert.result import finished
+from ingestd.convert.types import promised
 from ingestd.errors import AdapterUnavailable, UnsupportedType
 from ingestd.model.document import Document, document_from_json
 from ingestd.model.identity import Fingerprint
@@ -65,6 +66,25 @@ class Conversions:
         """
         return self._converter(mime).stage
 
+    @property
+    def mimes(self) -> frozenset[str]:
+        """Types that an installed converter takes; nothing is started to know them."""
+        return frozenset(mime for mime in known_mimes() if not isinstance(self._look_up(mime), UnsupportedType))
+
+    def size_limit(self, name: bytes) -> int:
+        """Largest admitted file of this name, in bytes, before its content is known: magic may still decide."""
+        mime = promised(name)
+        return self._options.size_limit(mime) if mime else self._options.pdf_bytes
+
+    def is_cached(self, fingerprint: Fingerprint, mime: str) -> bool:
+        """Whether the conversion of these bytes is in the cache."""
+        return self._cache.has(fingerprint, self._converter(mime).stage.digest)
+
+    def cached(self, fingerprint: Fingerprint, mime: str, name: str) -> Document | None:
+        """Document kept of these bytes, under the file name ``name``; ``None`` when none is kept."""
+        kept = self._cache.get(fingerprint, self._converter(mime).stage.digest)
+        return None if kept is None else renamed(kept, name)
+
     def convert(self, *, path: Path, name: str, mime: str, size: int, fingerprint: Fingerprint) -> Converted:
         """Document of one file.
 
@@ -109,13 +129,16 @@ class Conversions:
             self._scratch.rmdir()
 
     def _converter(self, mime: str) -> Converter:
-        with self._lock:
-            if mime not in self._chosen:
-                self._chosen[mime] = self._choose(mime)
-            chosen = self._chosen[mime]
+        chosen = self._look_up(mime)
         if isinstance(chosen, UnsupportedType):
             raise UnsupportedType(str(chosen))
         return chosen
+
+    def _look_up(self, mime: str) -> Converter | UnsupportedType:
+        with self._lock:
+            if mime not in self._chosen:
+                self._chosen[mime] = self._choose(mime)
+            return self._chosen[mime]
 
     def _choose(self, mime: str) -> Converter | UnsupportedType:
         names = preferred(mime, self._options)

@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ingestd.errors import ContentMismatch, UnsupportedType
 from ingestd.model.source import display
@@ -40,6 +40,7 @@ _OFFICE: Mapping[str, str] = {
     "docx": DOCX, "docm": DOCX, "dotx": DOCX, "pptx": PPTX, "pptm": PPTX, "ppsx": PPTX, "xlsx": XLSX, "xlsm": XLSX,
     "odt": ODT, "ott": ODT, "ods": ODS, "odp": ODP, "epub": EPUB,
 }  # fmt: skip
+_PLAIN_BINARY: Mapping[str, str] = {"pdf": PDF, "rtf": "application/rtf"}
 _BINARY_NAMES = frozenset({"pdf", "rtf", "doc", "xls", "ppt", "msg", *_OFFICE})
 _ARCHIVES = (
     (b"\x1f\x8b", "a gzip archive"),
@@ -108,6 +109,18 @@ def mime_of(name: bytes, head: bytes) -> str:
     if what := _recognised(head):
         raise _refused(name, extension, what)
     return _textual(name, extension, head)
+
+
+def promised(name: bytes) -> str | None:
+    """Media type that the name alone promises; ``None`` where it promises none that could be read."""
+    extension = _extension(name)
+    return {**_TEXTUAL, **_OFFICE, **_PLAIN_BINARY}.get(extension)
+
+
+def suffixes_of(mimes: Collection[str]) -> frozenset[str]:
+    """Suffixes, lower case with their dot, of the names that promise one of the types; ``""`` is no suffix."""
+    names = {**_TEXTUAL, **_OFFICE, **_PLAIN_BINARY}
+    return frozenset(f".{extension}" if extension else "" for extension, mime in names.items() if mime in mimes)
 
 
 def _extension(name: bytes) -> str:

@@ -96,7 +96,7 @@ def _below(transaction: Transaction, candidates: Iterable[SourceRow], paths: Seq
 
 
 def _is_at(root: RootRow, source: SourceRow, path: bytes) -> bool:
-    full = os.path.join(root.path, source.path)
+    full = root.path.rstrip(b"/") + b"/" + source.path
     target = path.rstrip(b"/") or b"/"
     candidate = full if target.startswith(b"/") else source.path
     return candidate == target or candidate.startswith(target.rstrip(b"/") + b"/")

@@ -1,11 +1,13 @@
 """Runs of work that end: ``sync`` and ``reindex``, with the documents that report them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from ingestd.daemon.owner import Owner
+from ingestd.daemon.registered import Registered
 from ingestd.discover.settle import Settling
 from ingestd.errors import ConfigurationError
 from ingestd.pipeline import rebuild
@@ -32,7 +34,17 @@ _COUNTS = (
 _STAGES = ("scan", "stage", "convert", "chunk", "embed", "publish")
 
 
-def sync(owner: Owner, folders: Sequence[Path]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """What a pass calls while it works, from the thread that works."""
+
+    between: Callable[[], None] = lambda: None
+    """Nothing is half done: a moment to answer others."""
+    progress: Callable[[dict[str, Any]], None] = lambda _event: None
+    """``{"stage", "done", "total"}`` as the command line's progress bars take it."""
+
+
+def sync(owner: Owner, folders: Sequence[Path], hooks: Hooks) -> dict[str, Any]:
     """One pass over the folders, or over every root.
 
     Raises
@@ -41,8 +53,8 @@ def sync(owner: Owner, folders: Sequence[Path]) -> dict[str, Any]:
         As :func:`ingestd.pipeline.sync.sync`.
     """
     registered = owner.register(folders)
-    parts = owner.parts(registered)
     tally = Tally()
+    parts = _parts(owner, registered, tally, hooks)
     with tally.timed("scan"):
         for id_, plan in parts.roots.items():
             if folders and id_ not in registered.scope:
@@ -79,7 +91,7 @@ def is_amiss(document: dict[str, Any]) -> bool:
     return bool(document["failed"] or document["deferred"] or document["held"] or document["paused"])
 
 
-def reindex(owner: Owner, arguments: dict[str, Any]) -> dict[str, Any]:
+def reindex(owner: Owner, arguments: dict[str, Any], hooks: Hooks) -> dict[str, Any]:
     """Bring served documents to the recipe in force; with ``dry_run`` only say what that would cost.
 
     Raises
@@ -87,7 +99,8 @@ def reindex(owner: Owner, arguments: dict[str, Any]) -> dict[str, Any]:
     ConfigurationError
         When a root or collection named is not known, or a collection needs a rebuild and ``force`` is not given.
     """
-    parts = owner.parts(owner.register())
+    tally = Tally()
+    parts = _parts(owner, owner.register(), tally, hooks)
     ids = _chosen(parts, arguments)
     outdated = rebuild.outdated(parts, ids)
     if arguments.get("dry_run"):
@@ -98,7 +111,6 @@ def reindex(owner: Owner, arguments: dict[str, Any]) -> dict[str, Any]:
             f"the embedder of {names} changed, so every text has to be embedded again: run `ingestd reindex --force`, "
             "or restore the embedder's settings"
         )
-    tally = Tally()
     previous = _generation_numbers(parts)
     for collection, plan in outdated.items():
         rebuild.begin(parts, collection, plan)
@@ -114,6 +126,14 @@ def reindex(owner: Owner, arguments: dict[str, Any]) -> dict[str, Any]:
         "generation": _generation_numbers(parts),
         "previous_generation": previous,
     }
+
+
+def _parts(owner: Owner, registered: Registered, tally: Tally, hooks: Hooks) -> Parts:
+    def between() -> None:
+        hooks.between()
+        hooks.progress({"stage": "documents", "done": tally.counts["documents"], "total": None})
+
+    return owner.parts(registered, between=between)
 
 
 def _chosen(parts: Parts, arguments: dict[str, Any]) -> list[int]:

@@ -50,7 +50,7 @@ def _scope(
     folder: Path,
 ) -> tuple[int, frozenset[bytes]]:
     path = os.fsencode(os.path.abspath(folder))  # noqa: PTH100  links in a root's own path are the user's choice
-    if not os.path.isdir(path):
+    if not folder.is_dir():
         raise ConfigurationError(f"{folder} is no folder: name one that exists")
     for id_, (row, _) in rows.items():
         if path == row.path:

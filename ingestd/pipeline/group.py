@@ -51,6 +51,7 @@ def embed_and_publish(parts: Parts, group: Sequence[Prepared], tally: Tally) -> 
         raise Stopped
     with tally.timed("publish"):
         published = publish(parts.ledger, parts.collections.store, versions, parts.clock.wall_ns())
+    tally.add("documents", len(group))
     tally.add("chunks", sum(len(prepared.chunks) for prepared in group))
     tally.add("points_written", published.written)
     tally.add("points_deleted", published.deleted)

@@ -61,6 +61,7 @@ class Ingestion:
         with ThreadPoolExecutor(self._parts.workers, thread_name_prefix="prepare") as pool:
             try:
                 while not self._parts.stop.is_set():
+                    self._parts.between()
                     self._refill(pool)
                     if not self._running and not self._prepared and not self._same:
                         return
@@ -131,10 +132,9 @@ class Ingestion:
             return None
 
     def _collect(self) -> None:
-        timeout = None if not self._prepared else GROUP_SECONDS
         if not self._running:
             return
-        finished, _ = wait(self._running, timeout=timeout, return_when=FIRST_COMPLETED)
+        finished, _ = wait(self._running, timeout=GROUP_SECONDS, return_when=FIRST_COMPLETED)
         for future in finished:
             self._settle(self._running.pop(future), future.result())
 
@@ -177,7 +177,6 @@ class Ingestion:
         wanted = self._still_wanted(group)
         if wanted:
             self._bring(wanted)
-        self._parts.between()
 
     def _still_wanted(self, group: Sequence[Prepared]) -> list[Prepared]:
         """Those that were not lost, forgotten or held while they were being made."""

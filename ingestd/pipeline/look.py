@@ -44,9 +44,9 @@ def look(plan: RootPlan, source: SourceRow, settling: Settling[int], clock: Cloc
     A file whose last write (its change time, which no program can set back) is ``settle_seconds`` old is still at the
     first look; any other needs two equal ones, that far apart.
     """
-    path = os.path.join(plan.row.path, source.path)
+    path = plan.row.path.rstrip(b"/") + b"/" + source.path
     try:
-        signature = Signature.of(os.stat(path, follow_symlinks=plan.follow_links))
+        signature = Signature.of(os.stat(path, follow_symlinks=plan.follow_links))  # noqa: PTH116  a path in bytes
     except (FileNotFoundError, NotADirectoryError):
         settling.forget(source.id)
         return Absent()

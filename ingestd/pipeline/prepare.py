@@ -4,12 +4,11 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from ingestd.chunk import chunk
-from ingestd.convert.admission import size_limit
 from ingestd.convert.types import mime_of
 from ingestd.errors import FileEmpty
 from ingestd.model.chunk import Chunk
 from ingestd.model.document import Document
-from ingestd.model.identity import Fingerprint, PointId, document_id
+from ingestd.model.identity import PointId, document_id
 from ingestd.model.source import SourceKey, display
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.tally import Tally
@@ -161,26 +160,30 @@ def _convert_and_chunk(
 
 def _stage(parts: Parts, plan: RootPlan, source: SourceRow) -> Staged:
     assert source.signature is not None
-    limit = size_limit(source.path.rpartition(b"/")[2], plan.conversions.options)
-    return stage(plan.row.path, source.path, source.signature, into=parts.staging, limit_bytes=limit)
+    return stage(
+        plan.row.path,
+        source.path,
+        source.signature,
+        into=parts.staging,
+        limit_bytes=plan.conversions.size_limit(source.path),
+        follow_links=plan.follow_links,
+    )
 
 
 def _convert(
     parts: Parts, plan: RootPlan, source: SourceRow, staged: Staged | None, tally: Tally
 ) -> tuple[Document, bool]:
     assert source.fingerprint is not None and source.mime is not None and source.signature is not None  # noqa: PT018
-    cached = plan.conversions.cached(source.fingerprint, source.mime)
+    name = display(source.path.rpartition(b"/")[2])
+    cached = plan.conversions.cached(source.fingerprint, source.mime, name)
     if cached is not None:
         return cached, True
     fresh = staged or _stage(parts, plan, source)
+    assert fresh.path is not None
     try:
         begun = monotonic()
         made = plan.conversions.convert(
-            path=fresh.path,
-            name=display(source.path.rpartition(b"/")[2]),
-            mime=source.mime,
-            size=fresh.size,
-            fingerprint=Fingerprint(fresh.fingerprint),
+            path=fresh.path, name=name, mime=source.mime, size=fresh.size, fingerprint=fresh.fingerprint
         )
         tally.spent("convert", monotonic() - begun)
     finally:

@@ -127,13 +127,13 @@ def _stale(
         recipe = plan.recipe(source.mime)
     except UnsupportedType:
         return None
-    why = _why(document, generation, recipe)
+    why = _why(document, recipe)
     if not why or generation.generation.embed_digest != recipe.embed.digest:
         return None
     return Stale(source=source, document=document, generation=generation, plan=plan, why=why)
 
 
-def _why(document: DocumentRow, generation: GenerationRow, recipe: Recipe) -> str:
+def _why(document: DocumentRow, recipe: Recipe) -> str:
     made = document.made
     reasons = []
     if made.convert_digest != recipe.convert.digest:

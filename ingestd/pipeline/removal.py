@@ -72,6 +72,7 @@ def _allowed(parts: Parts, ripe: Sequence[SourceRow], tally: Tally) -> list[Sour
                 sources.hold(transaction, [source.id for source in asked], "mass-removal")
             tally.add("newly_held", len(asked))
             held = {source.id for source in asked}
-            group = [source for source in group if source.id not in held]
-        allowed.extend(group)
+            allowed.extend(source for source in group if source.id not in held)
+        else:
+            allowed.extend(group)
     return allowed

@@ -1,0 +1,82 @@
+"""Answers of the owner to commands: those that only read at once, the others through the loop."""
+
+import os
+from collections.abc import Generator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ingestd.daemon import changes, passes
+from ingestd.daemon.inspect import show_document
+from ingestd.daemon.owner import Owner
+from ingestd.daemon.reading import search_document, status_document
+from ingestd.daemon.requests import Requests, Values
+from ingestd.daemon.verify import verify_document
+from ingestd.errors import ConfigurationError
+from ingestd.pipeline.parts import Parts
+from ingestd.wiring import clock
+
+READ = ("status", "search", "show", "verify")
+QUICK = ("retry", "forget", "confirm")
+LONG = ("sync", "reindex")
+
+
+def read(owner: Owner, parts: Parts, command: str, arguments: Values, daemon: Values) -> Values:
+    """Answer a command that changes nothing, in any thread."""
+    match command:
+        case "status":
+            return status_document(owner.ledger, clock().wall_ns(), daemon)
+        case "search":
+            return search_document(
+                owner.ledger,
+                owner.collections.store,
+                lambda configuration, query: owner.wiring.embedding(configuration).query(query),
+                arguments,
+            )
+        case "show":
+            return show_document(parts, arguments)
+        case "verify":
+            return verify_document(parts)
+        case _:
+            raise ConfigurationError(f"the daemon knows no command {command!r}")
+
+
+def change(parts: Parts, command: str, arguments: Values) -> Values:
+    """Carry out a small change; the loop's thread only."""
+    match command:
+        case "retry":
+            return changes.retry(parts, arguments["paths"], everything=bool(arguments["all"]))
+        case "forget":
+            return changes.forget(parts, arguments["paths"])
+        case "confirm":
+            return changes.confirm(parts, arguments.get("root"), only_list=bool(arguments["list"]))
+        case _:
+            raise ConfigurationError(f"the daemon knows no command {command!r}")
+
+
+def work(owner: Owner, command: str, arguments: Values, parts_hooks: passes.Hooks) -> Values:
+    """Carry out a pass; the loop's thread only."""
+    match command:
+        case "sync":
+            folders = [Path(os.fsdecode(folder)) for folder in arguments["folders"]]
+            return passes.sync(owner, folders, parts_hooks)
+        case "reindex":
+            return passes.reindex(owner, arguments, parts_hooks)
+        case _:
+            raise ConfigurationError(f"the daemon knows no command {command!r}")
+
+
+def answer(
+    owner: Owner, parts: Parts, requests: Requests, daemon: Values, command: str, arguments: Values
+) -> Values | Generator[Values, None, Values]:
+    """Answer a command of the control socket."""
+    if command in READ:
+        return read(owner, parts, command, arguments, daemon)
+    if command in (*QUICK, *LONG):
+        return requests.ask(command, arguments)
+    raise ConfigurationError(f"the daemon knows no command {command!r}")
+
+
+def daemon_fields() -> dict[str, Any]:
+    """Who this daemon is, for ``status``."""
+    return {"running": True, "pid": os.getpid(), "since": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")}

@@ -1,0 +1,116 @@
+"""One document as it is served: versions, blocks, chunks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ingestd.errors import ConfigurationError
+from ingestd.model.identity import document_id
+from ingestd.model.paths import path_fields
+from ingestd.model.source import display
+from ingestd.pipeline.parts import Parts, RootPlan
+from ingestd.publish.payload import timestamp
+from ingestd.state import documents, generations, roots, sources
+from ingestd.state.sources import SourceRow
+
+_CHUNK_FIELDS = (
+    "chunk_index",
+    "text",
+    "body",
+    "heading_path",
+    "section",
+    "char_start",
+    "char_end",
+    "page_start",
+    "page_end",
+    "block_types",
+    "n_chars",
+    "n_tokens",
+    "doc_version",
+)
+_DOCUMENT_FIELDS = ("converter", "chunker", "chunker_version", "embedder", "ingested_at", "modified_at", "tags", "meta")
+
+
+def show_document(parts: Parts, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """One document with its blocks (while its conversion is cached) and the chunks that the store serves.
+
+    Raises
+    ------
+    ConfigurationError
+        When no root knows the path, or several do.
+    """
+    plan, source = _find(parts, str(arguments["path"]), arguments.get("root"))
+    shown: dict[str, Any] = {
+        "root": plan.name,
+        **path_fields(source.path),
+        "state": source.state,
+        "reason": source.reason,
+        "mime": source.mime,
+        "fingerprint": source.fingerprint,
+        "blocks": _blocks(plan, source),
+        "chunks": [],
+    }
+    with parts.ledger.read() as transaction:
+        live = generations.live(transaction, plan.collection)
+        document = (
+            documents.find(transaction, live.id, document_id(parts.instance, plan.name, source.path)) if live else None
+        )
+        served = documents.points(transaction, document.id) if document else frozenset()
+    if live is None or document is None or not document.version:
+        return shown
+    found = parts.collections.store.retrieve(live.generation, sorted(served))
+    payloads = sorted((dict(point.payload) for point in found), key=lambda payload: payload["chunk_index"])
+    first = payloads[0] if payloads else {}
+    return {
+        **shown,
+        "title": document.title,
+        "doc_id": document.doc_id,
+        "version": document.version,
+        "recipe": document.recipe,
+        "served_at": timestamp(document.served_ns) if document.served_ns else None,
+        **{name: first[name] for name in _DOCUMENT_FIELDS if name in first},
+        "chunks": [
+            {"index": payload["chunk_index"], **{name: payload.get(name) for name in _CHUNK_FIELDS}}
+            for payload in payloads
+        ],
+    }
+
+
+def _find(parts: Parts, path: str, root: str | None) -> tuple[RootPlan, SourceRow]:
+    encoded = path.encode("utf-8", "surrogateescape")
+    found: list[tuple[RootPlan, SourceRow]] = []
+    with parts.ledger.read() as transaction:
+        for row in roots.all_roots(transaction):
+            plan = parts.roots.get(row.id)
+            if plan is None or (root is not None and row.name != root):
+                continue
+            prefix = row.path.rstrip(b"/") + b"/"
+            relative = encoded.removeprefix(prefix) if encoded.startswith(b"/") else encoded
+            source = sources.by_path(transaction, row.id, relative)
+            if source is not None:
+                found.append((plan, source))
+    if not found:
+        raise ConfigurationError(f"{path} is no source that a root knows: `ingestd status` lists the roots")
+    if len(found) > 1:
+        names = ", ".join(plan.name for plan, _ in found)
+        raise ConfigurationError(f"{path} is a source of several roots ({names}): name one with --root")
+    return found[0]
+
+
+def _blocks(plan: RootPlan, source: SourceRow) -> list[dict[str, Any]]:
+    if source.fingerprint is None or source.mime is None:
+        return []
+    document = plan.conversions.cached(source.fingerprint, source.mime, display(source.path))
+    if document is None:
+        return []
+    return [
+        {
+            "type": block.type.value,
+            "level": block.level,
+            "page": block.page,
+            "bbox": list(block.bbox) if block.bbox else None,
+            "char_start": block.start,
+            "char_end": block.end,
+            "text": block.text,
+        }
+        for block in document.blocks
+    ]

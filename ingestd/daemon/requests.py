@@ -1,0 +1,73 @@
+"""What the control socket asks of the loop, one after the other."""
+
+import queue
+from collections.abc import Callable, Generator
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field
+from typing import Any
+
+from ingestd.errors import TransientError
+
+_PROGRESS_SECONDS = 1.0
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request, and where its reply goes."""
+
+    command: str
+    arguments: Values
+    reply: Future[Values] = field(default_factory=Future[Values])
+
+
+class Requests:
+    """A queue between the control socket's threads and the loop.
+
+    Parameters
+    ----------
+    wake
+        Called after a request was put in.
+    progress
+        What to tell those who wait.
+    """
+
+    def __init__(self, wake: Callable[[], None], progress: Callable[[], Values]) -> None:
+        self._queue: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._wake = wake
+        self._progress = progress
+        self._closed = False
+
+    def ask(self, command: str, arguments: Values) -> Generator[Values, None, Values]:
+        """Put the request in and wait for its reply, telling of progress meanwhile."""
+        if self._closed:
+            raise TransientError("the daemon is stopping: ask again once it is started")
+        request = Request(command, arguments)
+        self._queue.put(request)
+        self._wake()
+        while True:
+            try:
+                return request.reply.result(_PROGRESS_SECONDS)
+            except FutureTimeout:
+                yield self._progress()
+            except CancelledError as error:
+                raise TransientError("the daemon stopped before it was done: ask again once it is started") from error
+
+    def take(self) -> Request | None:
+        """Oldest request that waits."""
+        try:
+            return self._queue.get_nowait()
+        except queue.Empty:
+            return None
+
+    def put_back(self, request: Request) -> None:
+        """Let a request wait for a better moment."""
+        self._queue.put(request)
+
+    def close(self) -> None:
+        """Refuse new requests; cancel those that wait."""
+        self._closed = True
+        while (request := self.take()) is not None:
+            request.reply.cancel()

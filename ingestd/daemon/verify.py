@@ -1,0 +1,167 @@
+"""Compares disk, ledger and store, point by point; changes nothing."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from math import isfinite, sqrt
+from typing import Any
+
+from ingestd.discover.root import Online, examine
+from ingestd.discover.scan import ScanRoot, scan
+from ingestd.model.identity import Digest, PointId, TextHash, point_id, text_hash
+from ingestd.model.paths import path_fields, path_from_fields
+from ingestd.model.point import StoredPoint
+from ingestd.pipeline.parts import Parts, RootPlan
+from ingestd.state import documents, generations, sources
+from ingestd.state.documents import DocumentRow
+from ingestd.state.engine import Transaction
+from ingestd.state.generations import GenerationRow
+from ingestd.state.known import KnownInLedger
+from ingestd.state.sources import SourceRow
+
+_FIELDS = (
+    "doc_id",
+    "doc_version",
+    "text",
+    "text_sha256",
+    "chunk_index",
+    "chunk_count",
+    "fingerprint",
+    "recipe",
+    "root",
+    "path",
+    "path_b64",
+)
+_NORM_TOLERANCE = 1e-3
+
+
+@dataclass(slots=True)
+class _Findings:
+    documents: int = 0
+    points: int = 0
+    missing_points: list[dict[str, Any]] = field(default_factory=list)
+    orphan_points: list[dict[str, Any]] = field(default_factory=list)
+    stale_points: list[dict[str, Any]] = field(default_factory=list)
+    unserved_sources: list[dict[str, Any]] = field(default_factory=list)
+    ghost_documents: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Expected:
+    document: DocumentRow
+    source: SourceRow
+    root: str
+    points: frozenset[PointId]
+
+
+def verify_document(parts: Parts) -> dict[str, Any]:
+    """The contract's ``verify`` document.
+
+    A point is right when the ledger serves it, its id follows from its text and its document, its payload names the
+    served version, fingerprint, recipe and place, and its vector is finite with norm 1.
+    """
+    findings = _Findings()
+    with parts.ledger.read() as transaction:
+        live = [row for row in generations.all_generations(transaction) if row.state == "live"]
+    for generation in live:
+        _compare_store(parts, generation, findings)
+    for plan in parts.roots.values():
+        _compare_disk(parts, plan, findings)
+    kinds = ("missing_points", "orphan_points", "stale_points", "unserved_sources", "ghost_documents")
+    found = {kind: getattr(findings, kind) for kind in kinds}
+    return {
+        "ok": not any(found.values()),
+        "documents": findings.documents,
+        "points": findings.points,
+        **found,
+        "repaired": 0,
+    }
+
+
+def _compare_store(parts: Parts, generation: GenerationRow, findings: _Findings) -> None:
+    with parts.ledger.read() as transaction:
+        expected = dict(_expected(transaction, parts, generation))
+    findings.documents += len(expected)
+    found: dict[str, set[PointId]] = {doc_id: set() for doc_id in expected}
+    for point in parts.collections.store.scroll(generation.generation, _FIELDS, vectors=True):
+        findings.points += 1
+        doc_id = str(point.payload.get("doc_id"))
+        one = expected.get(doc_id)
+        if one is None or point.id not in one.points:
+            findings.orphan_points.append(_named(point))
+            continue
+        found[doc_id].add(point.id)
+        wrong = _wrong(point, one, generation)
+        if wrong:
+            findings.stale_points.append({**_named(point), "why": wrong})
+    for doc_id, one in expected.items():
+        for missing in sorted(one.points - found[doc_id]):
+            findings.missing_points.append({"id": missing, "root": one.root, **path_fields(one.source.path)})
+
+
+def _expected(transaction: Transaction, parts: Parts, generation: GenerationRow) -> Iterator[tuple[str, _Expected]]:
+    names = {id_: plan.name for id_, plan in parts.roots.items()}
+    for document in documents.in_generation(transaction, generation.id):
+        if document.version == 0:
+            continue
+        (source,) = sources.by_ids(transaction, [document.source_id])
+        points = documents.points(transaction, document.id)
+        yield document.doc_id, _Expected(document, source, str(names.get(source.root_id, "")), points)
+
+
+def _wrong(point: StoredPoint, one: _Expected, generation: GenerationRow) -> str:
+    payload, document = point.payload, one.document
+    text = text_hash(str(payload.get("text")))
+    checks = (
+        ("version", payload.get("doc_version") == document.version),
+        ("fingerprint", document.made.fingerprint in (None, payload.get("fingerprint"))),
+        ("recipe", payload.get("recipe") == document.recipe),
+        ("path", path_from_fields(payload) == one.source.path),
+        ("root", one.root in ("", payload.get("root"))),
+        ("chunk_count", payload.get("chunk_count") == document.chunk_count),
+        ("text_sha256", payload.get("text_sha256") == text),
+        ("id", _is_id_of(point, document, generation, text)),
+        ("vector", _is_unit(point.vector)),
+    )
+    return ", ".join(name for name, right in checks if not right)
+
+
+def _is_id_of(point: StoredPoint, document: DocumentRow, generation: GenerationRow, text: TextHash) -> bool:
+    digest = Digest(generation.generation.embed_digest)
+    occurrences = range(document.chunk_count)
+    return any(point_id(document.doc_id, digest, text, occurrence) == point.id for occurrence in occurrences)
+
+
+def _is_unit(vector: tuple[float, ...] | None) -> bool:
+    if vector is None or not all(isfinite(value) for value in vector):
+        return False
+    return abs(sqrt(sum(value * value for value in vector)) - 1) < _NORM_TOLERANCE
+
+
+def _compare_disk(parts: Parts, plan: RootPlan, findings: _Findings) -> None:
+    with closing(KnownInLedger(parts.ledger, plan.row.id)) as known:
+        seen = examine(plan.row.path, None, known)
+        if not isinstance(seen, Online):
+            return
+        root = ScanRoot(path=plan.row.path, rules=plan.rules, identity=seen.identity, follow_links=plan.follow_links)
+        for one in scan(root, known, stop=parts.stop.is_set):
+            prefix = one.directory + b"/" if one.directory else b""
+            for name in (*one.difference.added, *one.difference.changed):
+                findings.unserved_sources.append({"root": plan.name, **path_fields(prefix + name)})
+            for name in one.difference.removed:
+                if _is_served(parts, plan, prefix + name):
+                    findings.ghost_documents.append({"root": plan.name, **path_fields(prefix + name)})
+    with parts.ledger.read() as transaction:
+        for source in sources.in_state(transaction, "pending", root_id=plan.row.id):
+            findings.unserved_sources.append({"root": plan.name, **path_fields(source.path), "why": "pending"})
+
+
+def _is_served(parts: Parts, plan: RootPlan, path: bytes) -> bool:
+    with parts.ledger.read() as transaction:
+        source = sources.by_path(transaction, plan.row.id, path)
+        return source is not None and any(one.version for one in documents.of_source(transaction, source.id))
+
+
+def _named(point: StoredPoint) -> dict[str, Any]:
+    fields = {name: point.payload[name] for name in ("root", "path", "doc_version") if name in point.payload}
+    return {"id": point.id, **fields}
