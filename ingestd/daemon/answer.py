@@ -14,7 +14,7 @@ from ingestd.daemon.requests import Requests, Values
 from ingestd.daemon.verify import verify_document
 from ingestd.errors import ConfigurationError
 from ingestd.pipeline.parts import Parts
-from ingestd.wiring import clock
+from ingestd.wiring.engines import clock
 
 READ = ("status", "search", "show", "verify")
 QUICK = ("retry", "forget", "confirm")

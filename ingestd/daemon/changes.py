@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from ingestd.errors import ConfigurationError
@@ -100,8 +99,3 @@ def _is_at(root: RootRow, source: SourceRow, path: bytes) -> bool:
     target = path.rstrip(b"/") or b"/"
     candidate = full if target.startswith(b"/") else source.path
     return candidate == target or candidate.startswith(target.rstrip(b"/") + b"/")
-
-
-def paths_of(given: Iterable[Path], here: Path) -> list[str]:
-    """Paths for :func:`retry` and :func:`forget`: one that exists from here is made absolute."""
-    return [str(here / path) if path.is_absolute() or (here / path).exists() else str(path) for path in given]

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ingestd import wiring
 from ingestd.daemon.lock import StateLock
 from ingestd.daemon.registered import Registered, register
 from ingestd.daemon.state import Places, check_structure, open_ledger, state_id
@@ -17,7 +16,8 @@ from ingestd.pipeline.parts import Parts, RootPlan, Stop
 from ingestd.publish.collections import Collections
 from ingestd.settings import Settings
 from ingestd.state.engine import Ledger
-from ingestd.wiring import Wiring
+from ingestd.wiring.engines import Wiring, clock
+from ingestd.wiring.stores import store
 
 LOCK_SECONDS = 5.0
 """How long a command waits for the owner before it to leave."""
@@ -64,7 +64,7 @@ class Owner:
             exits.callback(self.wiring.close)
             self.collections = Collections(
                 self.ledger,
-                wiring.store(self.settings, self.places.store),
+                store(self.settings, self.places.store),
                 instance=instance,
                 state_id=state_id(self.places),
                 adopt=self._ownership.adopt,
@@ -97,7 +97,7 @@ class Owner:
             settle_seconds=self.settings.daemon.settle_seconds,
             on_failure=self.settings.daemon.on_failure,
             workers=self.settings.converter.workers,
-            clock=wiring.clock(),
+            clock=clock(),
             stop=stop or self._stop,
             between=between or _nothing,
         )
@@ -105,7 +105,7 @@ class Owner:
     def _repair(self) -> None:
         if self.collections.is_suspect():
             check_structure(self.ledger)
-            self.collections.ready_all(wiring.clock().wall_ns())
+            self.collections.ready_all(clock().wall_ns())
 
 
 def _nothing() -> None:

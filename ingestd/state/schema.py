@@ -40,6 +40,15 @@ def migrate(ledger: Ledger) -> None:
             ) from error
 
 
+def is_current(ledger: Ledger) -> bool:
+    """Whether the tables are those of this program; reads only."""
+    try:
+        with ledger.read() as transaction:
+            return transaction.execute(text("SELECT version_num FROM alembic_version")).scalar() == HEAD
+    except exc.OperationalError:
+        return False
+
+
 def revision(ledger: Ledger) -> str | None:
     """Revision of the ledger's tables; ``None`` for an empty file."""
     with ledger.write("revision") as transaction:

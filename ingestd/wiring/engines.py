@@ -1,4 +1,4 @@
-"""Makes the parts of the pipeline from settings: the one place where engines are chosen by name."""
+"""Makes converters, chunkers and embedders from settings."""
 
 import json
 import random
@@ -17,10 +17,8 @@ from ingestd.convert.types import suffixes_of
 from ingestd.discover.rules import Rules
 from ingestd.embed.cache import VectorCache
 from ingestd.embed.embedding import Embedding
-from ingestd.model.identity import Instance
 from ingestd.pipeline.parts import Clock, RootPlan
 from ingestd.ports.segmenter import Segmenter
-from ingestd.ports.store import Store
 from ingestd.settings import (
     ChunkerSettings,
     RootConverterSettings,
@@ -107,32 +105,6 @@ class Wiring:
             conversions.close()
         if self._vector_cache is not None:
             self._vector_cache.close()
-
-
-def store(settings: Settings, directory: Path, *, in_process: bool = False) -> Store:
-    """Store of these settings.
-
-    Parameters
-    ----------
-    directory
-        Of the embedded store.
-    in_process
-        Open the embedded store in this process, for a moment.
-    """
-    instance, chosen = Instance(settings.instance), settings.store
-    options: dict[str, object] = {"timeout_seconds": chosen.timeout_seconds}
-    if chosen.kind == "edge":
-        options |= {
-            "directory": str(directory),
-            "min_free_bytes": chosen.min_free_bytes,
-            "in_process": in_process,
-        }
-    else:
-        options |= {"url": chosen.url, "prefer_grpc": chosen.prefer_grpc}
-        if chosen.api_key_file is not None:
-            options["api_key_file"] = str(chosen.api_key_file)
-    made: Store = registry.factory("stores", chosen.kind)(instance, options)
-    return made
 
 
 def embedder_configuration(settings: Settings, embedder: RootEmbedderSettings) -> str:

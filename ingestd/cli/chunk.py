@@ -1,0 +1,154 @@
+"""``ingestd chunk``: the chunks of one file, without a store."""
+
+import argparse
+import dataclasses
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ingestd.cli.arguments import Commands, add_command, positive
+from ingestd.cli.exit_codes import ExitCode
+from ingestd.cli.invocation import Invocation
+from ingestd.errors import ConfigurationError, FileUnreadable
+from ingestd.model.document import Document
+from ingestd.model.identity import Fingerprint
+from ingestd.model.source import display
+from ingestd.settings import ChunkerSettings, Settings
+
+if TYPE_CHECKING:
+    # Imports numpy, which other commands have no use for.
+    from ingestd.ports.embedder import Embedder
+
+NOOP = "noop"
+"""Name of the embedder for runs without a model: tokens are counted by length."""
+
+
+def add(commands: Commands) -> None:
+    """Define the command."""
+    parser = add_command(
+        commands,
+        "chunk",
+        "print the chunks of one file, a JSON object a line",
+        "Neither a store nor a state is touched. What is not given is as configured.",
+    )
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("file", nargs="?", type=Path, metavar="FILE", help="the file to convert and chunk")
+    source.add_argument(
+        "--blocks",
+        metavar="FILE",
+        help='typed blocks instead: JSON {"filename", "blocks": [{"type", "page", "text"}]} or the list alone, pages '
+        "0-based; - reads standard input",
+    )
+    parser.add_argument("--converter", metavar="NAME", help="converter of PDF and office files")
+    parser.add_argument("--chunker", choices=("structure-first", "grain-growth"), help="how to cut")
+    parser.add_argument("--profile", choices=("native",), help="which generation of the chunker's rules")
+    parser.add_argument("--max-size", type=positive, metavar="N", help="largest chunk, in units")
+    parser.add_argument("--min-size", type=int, metavar="N", help="smaller ones are joined to a neighbour, in units")
+    parser.add_argument(
+        "--target-size", type=positive, metavar="N", help="where a chunk that may choose ends, in units"
+    )
+    parser.add_argument("--unit", choices=("tokens", "chars"), help="what sizes count")
+    parser.add_argument("--segmenter", metavar="NAME", help="splitter of sentences")
+    parser.add_argument(
+        "--embedder", metavar="NAME", help=f"whose tokens count; {NOOP}: none, tokens are counted by length"
+    )
+
+
+def run(invocation: Invocation) -> ExitCode:
+    """Convert, chunk, print."""
+    # Here, so that other commands start without chunkers and numpy.
+    from ingestd.chunk import chunk
+    from ingestd.cli.output import write_json_line
+    from ingestd.model.chunk import chunk_as_json
+    from ingestd.options import chunk_options
+    from ingestd.registry import factory
+
+    arguments = invocation.arguments
+    settings = invocation.settings(absent_folders="allowed")
+    chunker = _chunker(settings.chunker, arguments)
+    options = chunk_options(chunker)
+    segmenter = factory("segmenters", chunker.segmenter)()
+    embedder = _embedder(settings, arguments.embedder)
+    document = _document(invocation, settings)
+    chunked = chunk(document, options, embedder.count_tokens, segmenter, max_tokens=embedder.max_tokens)
+    for made in chunked.chunks:
+        write_json_line(sys.stdout, chunk_as_json(made))
+    return ExitCode.DONE
+
+
+def _chunker(configured: ChunkerSettings, arguments: argparse.Namespace) -> ChunkerSettings:
+    flags = {
+        "name": arguments.chunker,
+        "profile": arguments.profile,
+        "max_size": arguments.max_size,
+        "min_size": arguments.min_size,
+        "target_size": arguments.target_size,
+        "unit": arguments.unit,
+        "segmenter": arguments.segmenter,
+    }
+    return dataclasses.replace(configured, **{key: value for key, value in flags.items() if value is not None})
+
+
+def _embedder(settings: Settings, name: str | None) -> "Embedder":
+    from ingestd.embed.named import embedder_named
+    from ingestd.options import embedder_options
+
+    if name == NOOP:
+        return embedder_named("hash", {})
+    if name is not None and name != settings.embedder.name:
+        return embedder_named(name, {})
+    return embedder_named(settings.embedder.name, embedder_options(settings.embedder, settings.embedder))
+
+
+def _document(invocation: Invocation, settings: Settings) -> Document:
+    from ingestd.cli.blocks import document_from_blocks
+
+    named: str | None = invocation.arguments.blocks
+    if named is None:
+        return _converted(invocation.here / invocation.arguments.file, settings, invocation.arguments.converter)
+    if named == "-":
+        return document_from_blocks(sys.stdin.read(), "standard input")
+    file = invocation.here / named
+    try:
+        return document_from_blocks(file.read_text(encoding="utf-8"), file.name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{file} cannot be read: {error}") from error
+
+
+def _converted(file: Path, settings: Settings, converter: str | None) -> Document:
+    from ingestd.convert import ConversionCache, Conversions, mime_of
+    from ingestd.options import convert_options
+
+    options = convert_options(settings.converter)
+    if converter is not None:
+        options = dataclasses.replace(options, pdf=converter, office=converter)
+    name = display(os.fsencode(file.name))
+    head, size, fingerprint = _looked_into(file)
+    # A cache that is thrown away: the state belongs to the daemon.
+    with tempfile.TemporaryDirectory(prefix="ingestd-chunk-") as scratch:
+        conversions = Conversions(options=options, cache=ConversionCache(Path(scratch), 2**40), workers=1)
+        try:
+            mime = mime_of(os.fsencode(file.name), head)
+            return conversions.convert(path=file, name=name, mime=mime, size=size, fingerprint=fingerprint).document
+        finally:
+            conversions.close()
+
+
+def _looked_into(file: Path) -> tuple[bytes, int, Fingerprint]:
+    """First bytes, size in bytes and fingerprint of a file."""
+    from ingestd.convert import HEAD_BYTES
+
+    named = display(os.fsencode(file))
+    try:
+        if not file.is_file():
+            raise ConfigurationError(f"{named} is not a file: name one")
+        with file.open("rb") as opened:
+            head = opened.read(HEAD_BYTES)
+            opened.seek(0)
+            fingerprint = hashlib.file_digest(opened, "sha256").hexdigest()
+            return head, opened.tell(), Fingerprint(fingerprint)
+    except OSError as error:
+        raise FileUnreadable(f"{named} cannot be read ({error.strerror}): check its permissions") from error

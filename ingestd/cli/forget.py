@@ -1,0 +1,35 @@
+"""``ingestd forget``: documents out of the index."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ingestd.cli.arguments import Commands, add_command, add_json
+from ingestd.cli.invocation import Invocation, named_paths
+from ingestd.cli.owning import acted
+from ingestd.cli.report import Answer, Document, Line, Part
+
+
+def add(commands: Commands) -> None:
+    """Define the command."""
+    parser = add_command(
+        commands,
+        "forget",
+        "take documents out of the index, and keep them out until their file changes",
+        "The files themselves are never touched. To keep a file out for good, exclude it in the configuration.",
+    )
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files, or folders of them")
+    add_json(parser)
+
+
+def run(invocation: Invocation) -> Answer:
+    """Take documents out of the index."""
+    arguments = {"paths": named_paths(invocation, invocation.arguments.paths)}
+    return Answer(document=acted(invocation, "forget", arguments), report=report)
+
+
+def report(document: Document) -> Iterator[Part]:
+    """One line for each document that was forgotten."""
+    for source in document["forgotten"]:
+        yield Line(f"{source['root']}: {source['path']}: forgotten until the file changes")
+    if not document["forgotten"]:
+        yield Line("no document is served there: `ingestd status` shows the roots")

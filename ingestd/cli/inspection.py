@@ -1,0 +1,178 @@
+"""What ``ingestd check`` finds, subject by subject."""
+
+import os
+import platform
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+
+from ingestd import __version__, registry
+from ingestd.cli.invocation import Invocation
+from ingestd.convert import ConversionCache, Conversions
+from ingestd.convert.types import DOCX, HTML, MARKDOWN, PDF, PPTX
+from ingestd.embed.named import embedder_named
+from ingestd.errors import IngestdError, UnsupportedType
+from ingestd.model.identity import Instance
+from ingestd.model.source import display
+from ingestd.options import chunk_options, convert_options, embedder_options, store_options
+from ingestd.ports.store import StoreFactory
+from ingestd.settings import RootConverterSettings, RootSettings, Settings
+from ingestd.settings.checks import state_below_a_root
+from ingestd.settings.findings import dotted, report
+from ingestd.settings.reading import examine
+
+_PACKAGES = ("numpy", "onnxruntime", "qdrant-edge-py", "qdrant-client", "sqlalchemy", "liteparse", "watchdog")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspected:
+    """One thing that was looked at."""
+
+    subject: str
+    message: str
+    """How it is; where something is amiss, also the way out."""
+    amiss: bool = False
+
+
+def findings(invocation: Invocation) -> Iterator[Inspected]:
+    """Look at one subject after the other; a configuration that is wrong leaves nothing else to look at."""
+    settings, found = _configuration(invocation)
+    yield from found
+    if settings is None:
+        return
+    state = invocation.state_dir
+    yield from (_folder(root) for root in settings.roots)
+    yield from _state(settings, state)
+    yield _space(settings, state)
+    yield _tried("chunker", lambda: f"{chunk_options(settings.chunker).name}, sizes are consistent")
+    yield from _converters(settings.converter)
+    yield _tried(f"segmenter {settings.chunker.segmenter}", partial(_segmenter, settings.chunker.segmenter))
+    for space in dict.fromkeys(root.embedder for root in settings.roots) or [settings.embedder]:
+        options = embedder_options(space, settings.embedder)
+        yield _tried(f"embedder {space.name}", partial(_embedder, space.name, options))
+    yield _tried(f"store {settings.store.kind}", partial(_store, settings, state))
+
+
+def versions() -> dict[str, str]:
+    """Versions of what decides how this installation behaves; packages that are not installed are left out."""
+    found = {"ingestd": __version__, "python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
+    for package in _PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _configuration(invocation: Invocation) -> tuple[Settings | None, list[Inspected]]:
+    file = invocation.configuration
+    if file is None:
+        return Settings(), [Inspected(subject="configuration", message="none; the built-in defaults hold")]
+    settings, wrong = examine(file, environment=invocation.environment)
+    if settings is not None:
+        return settings, [Inspected(subject="configuration", message=str(file))]
+    lines = report(wrong, file).splitlines()
+    return None, [Inspected(subject="configuration", message=line, amiss=True) for line in lines]
+
+
+def _folder(root: RootSettings) -> Inspected:
+    subject = f"root {root.name}"
+    path = display(os.fsencode(root.path))
+    if not os.access(root.path, os.R_OK | os.X_OK):
+        return Inspected(
+            subject=subject, amiss=True, message=f"{path} cannot be read by user {os.getuid()}: give it read access"
+        )
+    return Inspected(subject=subject, message=path)
+
+
+def _state(settings: Settings, state: Path) -> Iterator[Inspected]:
+    below = list(state_below_a_root(settings, state))
+    for finding in below:
+        yield Inspected(subject="state", amiss=True, message=f"{dotted(finding.path)}: {finding.message}")
+    parent = _existing(state)
+    if not os.access(parent, os.W_OK | os.X_OK):
+        yield Inspected(
+            subject="state",
+            amiss=True,
+            message=f"{parent} cannot be written to: give access, or name another place with --state-dir",
+        )
+    elif not below:
+        yield Inspected(subject="state", message=str(state) if parent == state else f"{state}, to be made")
+
+
+def _space(settings: Settings, state: Path) -> Inspected:
+    free, least = shutil.disk_usage(_existing(state)).free, settings.store.min_free_bytes
+    message = f"{free // 2**20} MiB free at {_existing(state)}"
+    if free >= least:
+        return Inspected(subject="disk space", message=message)
+    return Inspected(
+        subject="disk space",
+        amiss=True,
+        message=f"{message}, and store.min_free_bytes asks for {least // 2**20} MiB: make room, or name another "
+        "place with --state-dir",
+    )
+
+
+def _converters(converter: RootConverterSettings) -> Iterator[Inspected]:
+    with tempfile.TemporaryDirectory(prefix="ingestd-check-") as scratch:
+        cache = ConversionCache(Path(scratch), 0)
+        conversions = Conversions(options=convert_options(converter), cache=cache, workers=1)
+        # A base install reads the first four; the others need an extra, whose absence is amiss when it was asked for.
+        for name, mime, optional in (
+            ("Markdown", MARKDOWN, False),
+            ("HTML", HTML, False),
+            ("PDF", PDF, False),
+            ("DOCX", DOCX, False),
+            ("PPTX", PPTX, converter.office == "auto"),
+        ):
+            yield _converter(conversions, f"converter of {name}", mime, optional=optional)
+        conversions.close()
+
+
+def _converter(conversions: Conversions, subject: str, mime: str, *, optional: bool) -> Inspected:
+    try:
+        stage = conversions.stage_for(mime)
+        return Inspected(subject=subject, message=f"{stage.name}/{stage.version}")
+    except UnsupportedType as error:
+        return Inspected(subject=subject, message=f"none: {error}", amiss=not optional)
+    except IngestdError as error:
+        return Inspected(subject=subject, message=str(error), amiss=True)
+
+
+def _segmenter(name: str) -> str:
+    return str(registry.factory("segmenters", name)().name)
+
+
+def _embedder(name: str, options: dict[str, object]) -> str:
+    embedder = embedder_named(name, options)
+    embedder.load()
+    return f"loaded and verified, {embedder.dimension} dimensions, {embedder.max_tokens} tokens, on {embedder.device}"
+
+
+def _store(settings: Settings, state: Path) -> str:
+    kind = settings.store.kind
+    made: StoreFactory = registry.factory("stores", kind)
+    store = made(Instance(settings.instance), store_options(settings.store, state / "store"))
+    if kind != "server":
+        # Its files may be in use by a daemon, and are made at the first write.
+        return "its engine is installed"
+    try:
+        return f"{settings.store.url} answers, {len(store.generations())} collections of ours"
+    finally:
+        store.close()
+
+
+def _tried(subject: str, look: Callable[[], str]) -> Inspected:
+    try:
+        return Inspected(subject=subject, message=look())
+    except IngestdError as error:
+        return Inspected(subject=subject, message=str(error), amiss=True)
+
+
+def _existing(path: Path) -> Path:
+    return next(parent for parent in (path, *path.parents) if parent.exists())

@@ -1,0 +1,42 @@
+"""What a command has to say to people, before anyone knows on what it is shown."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ingestd.cli.exit_codes import ExitCode
+
+Document = Mapping[str, Any]
+"""JSON values under the field names of the contract."""
+Tone = Literal["plain", "strong", "faint", "good", "bad"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text; anything in it that is not printable is escaped when it is shown."""
+
+    text: str = ""
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """Rows under headings; numbers are set to the right."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | None, ...], ...]
+    title: str = ""
+
+
+Part = Line | Table
+Report = Callable[[Document], Iterable[Part]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a command found out, for programs and for people."""
+
+    document: Document
+    report: Report
+    """Pure: the document as lines and tables."""
+    code: ExitCode = ExitCode.DONE

@@ -1,0 +1,66 @@
+"""``ingestd show``: one document and its chunks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from ingestd.cli.arguments import Commands, add_command, add_json
+from ingestd.cli.invocation import Invocation, named_paths
+from ingestd.cli.owning import acted
+from ingestd.cli.report import Answer, Document, Line, Part, Table
+from ingestd.cli.search import heading_line
+
+_FACTS = ("title", "version", "state", "mime", "fingerprint", "converter", "chunker", "embedder", "ingested_at")
+
+
+def add(commands: Commands) -> None:
+    """Define the command."""
+    parser = add_command(
+        commands,
+        "show",
+        "show one document: version, blocks, chunks, pages and sizes",
+        "Boundaries are half-open, in characters of the document's Markdown; pages are 1-based.",
+    )
+    parser.add_argument("path", type=Path, metavar="PATH", help="file below a root, or its path relative to the root")
+    parser.add_argument("--root", metavar="NAME", help="the root, where a relative path exists in several")
+    add_json(parser)
+
+
+def run(invocation: Invocation) -> Answer:
+    """One document, as it is served."""
+    (path,) = named_paths(invocation, [invocation.arguments.path])
+    document = acted(invocation, "show", {"path": path, "root": invocation.arguments.root})
+    return Answer(document=document, report=report)
+
+
+def report(document: Document) -> Iterator[Part]:
+    """The document, its blocks by type, and a row for each chunk."""
+    yield Line(f"{document['root']}: {document['path']}", "strong")
+    for fact in _FACTS:
+        if document.get(fact) is not None:
+            yield Line(f"{fact.replace('_', ' ')}: {document[fact]}")
+    blocks: dict[str, int] = {}
+    for block in document["blocks"]:
+        blocks[block["type"]] = blocks.get(block["type"], 0) + 1
+    yield Line("blocks: " + (", ".join(f"{count} {kind}" for kind, count in sorted(blocks.items())) or "none"))
+    yield Table(
+        title="chunks",
+        columns=("index", "chars", "pages", "n_chars", "n_tokens", "block types", "heading path"),
+        rows=tuple(
+            (
+                chunk["index"],
+                f"{chunk['char_start']}-{chunk['char_end']}",
+                _pages(chunk["page_start"], chunk["page_end"]),
+                chunk["n_chars"],
+                chunk["n_tokens"],
+                " ".join(chunk["block_types"]),
+                heading_line(chunk["heading_path"]),
+            )
+            for chunk in document["chunks"]
+        ),
+    )
+
+
+def _pages(first: int | None, last: int | None) -> str | None:
+    if first is None:
+        return None
+    return str(first) if last in {None, first} else f"{first}-{last}"

@@ -1,0 +1,110 @@
+"""``ingestd sync``: one pass over the roots."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ingestd.cli.arguments import Commands, add_adopt, add_command, add_folders, add_json
+from ingestd.cli.exit_codes import ExitCode
+from ingestd.cli.invocation import Invocation
+from ingestd.cli.owning import acted
+from ingestd.cli.progress import progress_bars
+from ingestd.cli.report import Answer, Document, Line, Part, Table
+
+
+def add(commands: Commands) -> None:
+    """Define the command."""
+    parser = add_command(
+        commands,
+        "sync",
+        "bring the index up to date once, then leave",
+        "Scans the roots, does all that is due, waits for files that still settle, and leaves when nothing is pending. "
+        "A running daemon does the work where there is one. Exit status 1 when sources failed or removals are held.",
+    )
+    add_folders(parser)
+    add_adopt(parser)
+    add_json(parser)
+
+
+def run(invocation: Invocation) -> Answer:
+    """One pass, by the daemon where one runs."""
+    folders = [folders_named(invocation, folder) for folder in invocation.arguments.folders]
+    arguments = {"folders": [os.fsdecode(folder) for folder in folders]}
+    with progress_bars() as progress:
+        document = acted(invocation, "sync", arguments, timeout_seconds=None, progress=progress)
+    return Answer(document=document, report=report, code=code_of(document))
+
+
+def folders_named(invocation: Invocation, folder: Path) -> Path:
+    """Absolute path of a folder, or of the configured root of that name."""
+    absolute = invocation.here / folder
+    if not absolute.exists():
+        for root in invocation.settings(absent_folders="allowed").roots:
+            if root.name == str(folder):
+                return root.path
+    return absolute
+
+
+def code_of(document: Document) -> ExitCode:
+    """Exit status that a ``sync`` document asks for."""
+    if document["stopped"]:
+        return ExitCode.INTERRUPTED
+    amiss = document["failed"] or document["deferred"] or document["held"] or document["paused"]
+    return ExitCode.AMISS if amiss else ExitCode.DONE
+
+
+def report(document: Document) -> Iterator[Part]:
+    """What the pass did, from the contract's ``sync`` document."""
+    yield Line(_sources(document), "strong")
+    yield Line(_work(document), "plain")
+    yield Line(_time(document), "faint")
+    yield from failures(document["failed"])
+    yield from _deferrals(document["deferred"])
+    if document["held"]:
+        yield Line(
+            f"{document['held']} removals are held: `ingestd confirm --list` shows them, `ingestd confirm` lets them "
+            "happen",
+            "bad",
+        )
+    if document["stale_served"]:
+        yield Line(f"{document['stale_served']} documents are served in their last good version", "bad")
+
+
+def failures(failed: list[Mapping[str, Any]]) -> Iterator[Part]:
+    """Sources in quarantine, with the way out."""
+    if failed:
+        yield Table(
+            title="failed",
+            columns=("root", "path", "stage", "error", "reason"),
+            rows=tuple((f["root"], f["path"], f["stage"], f["error"], f["reason"]) for f in failed),
+        )
+        yield Line("they are tried again when the file or the recipe changes, or after `ingestd retry PATH`", "faint")
+
+
+def _deferrals(deferred: list[Mapping[str, Any]]) -> Iterator[Part]:
+    if deferred:
+        yield Table(
+            title="put off",
+            columns=("root", "path", "try again", "reason"),
+            rows=tuple((d["root"], d["path"], d["retry_at"], d["reason"]) for d in deferred),
+        )
+
+
+def _sources(document: Document) -> str:
+    words = ("added", "changed", "moved", "removed", "unchanged", "ignored")
+    counts = ", ".join(f"{document[word]} {word}" for word in words if document[word])
+    return f"{document['seen']} files seen: {counts or 'nothing to do'}"
+
+
+def _work(document: Document) -> str:
+    return (
+        f"{document['converted']} converted ({document['conversions_reused']} conversions reused), "
+        f"{document['chunks']} chunks, {document['embedded']} embedded ({document['vectors_reused']} vectors reused), "
+        f"{document['points_written']} points written, {document['points_deleted']} deleted"
+    )
+
+
+def _time(document: Document) -> str:
+    stages = ", ".join(f"{stage} {seconds:.1f}" for stage, seconds in document["stage_seconds"].items())
+    return f"{document['seconds']:.1f} s" + (f" ({stages})" if stages else "")
