@@ -154,8 +154,8 @@ class _Json(logging.Formatter):
             "event": record.getMessage(),
             "logger": record.name,
         }
-        for key, field in _fields(record).items():
-            value[key] = display(field) if isinstance(field, bytes) else field
+        for key, content in _fields(record).items():
+            value[key] = display(content) if isinstance(content, bytes) else content
         if record.exc_info:
             value["traceback"] = self.formatException(record.exc_info)
         return json.dumps(value, default=str)

@@ -1,0 +1,71 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run
+
+SETTINGS = '[embedder]\nname = "hash"\n[chunker]\nsegmenter = "punctuation"\n'
+
+
+def findings(out: str) -> dict[str, tuple[bool, str]]:
+    return {found["subject"]: (found["ok"], found["message"]) for found in json.loads(out)["findings"]}
+
+
+def checked(run: Run, home: Path, text: str) -> tuple[int, dict[str, tuple[bool, str]]]:
+    (home / "ingestd.toml").write_text(text)
+    code, out, _ = run("check", "--json")
+    return code, findings(out)
+
+
+def test_a_sound_installation_is_all_well(run: Run, home: Path) -> None:
+    (home / "docs").mkdir()
+    code, found = checked(run, home, SETTINGS + '[[root]]\nname = "docs"\npath = "docs"\n')
+    assert {subject for subject, (ok, _) in found.items() if not ok} == set()
+    assert code == 0
+    assert found["root docs"] == (True, f"{home}/docs")
+    assert found["embedder hash"][1].startswith("loaded and verified, 384 dimensions")
+    assert not (home / ".local").exists()
+
+
+def test_every_finding_of_the_configuration_is_one(run: Run, home: Path) -> None:
+    (home / "ingestd.toml").write_text("[store]\nknd = 1\n[daemon]\nrescan = 'x'\n")
+    code, out, _ = run("check")
+    assert code == 1
+    assert f"AMISS  configuration: {home}/ingestd.toml:2: store.knd: unknown key; did you mean 'kind'?" in out
+    assert "ingestd.toml:4: daemon.rescan" in out
+    assert out.splitlines()[-1] == "2 amiss"
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "message"),
+    [
+        ("[store]\nmin_free_bytes = 9000000000000000000\n", "disk space", "make room"),
+        ("[embedder]\nname = 'hsh'\n", "embedder hsh", "no embedder is called 'hsh'; installed:"),
+        ("[embedder]\nname = 'hash'\ndevice = 'cuda'\n", "embedder hash", "device"),
+        ("[chunker]\nsegmenter = 'x'\n", "segmenter x", "no segmenter is called 'x'"),
+        ("[chunker]\nmin_size = 239\n", "chunker", "min_size"),
+        ("[converter]\npdf = 'x'\n", "converter of PDF", "no converter is called 'x'"),
+        ("[[root]]\nname = 'all'\npath = '.'\n", "state", "holds the state directory"),
+    ],
+)
+def test_what_is_amiss_is_named(run: Run, home: Path, text: str, subject: str, message: str) -> None:
+    table = "" if "embedder" in text else '[embedder]\nname = "hash"\n'
+    code, found = checked(run, home, table + text)
+    assert code == 1
+    ok, said = found[subject]
+    assert not ok
+    assert message in said
+
+
+def test_a_server_that_does_not_answer_is_amiss(run: Run, home: Path) -> None:
+    text = '[embedder]\nname = "hash"\n[store]\nkind = "server"\nurl = "http://127.0.0.1:1"\ntimeout_seconds = 0.2\n'
+    code, found = checked(run, home, text)
+    assert code == 1
+    assert not found["store server"][0]
+
+
+def test_without_a_configuration_the_defaults_are_checked(run: Run) -> None:
+    _, out, _ = run("check", "--json")
+    assert findings(out)["configuration"] == (True, "none; the built-in defaults hold")
+    assert json.loads(out)["configuration"] is None
