@@ -7,6 +7,7 @@ failpoints once, at start, from what its ``main`` hands to :func:`arm`; child pr
 import os
 import signal
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 VARIABLE = "INGESTD_FAILPOINT"
@@ -18,13 +19,14 @@ class _Armed:
     name: str
     nth: int
     trace: str
+    reached: Callable[[str], None] | None
     hits: Counter[str] = field(default_factory=Counter)
 
 
 _armed: _Armed | None = None
 
 
-def arm(specification: str, trace: str = "") -> None:
+def arm(specification: str, trace: str = "", reached: Callable[[str], None] | None = None) -> None:
     """Arm the process.
 
     Parameters
@@ -34,13 +36,16 @@ def arm(specification: str, trace: str = "") -> None:
         every failpoint. Empty: nothing is killed.
     trace
         A file to which each name reached is appended, a line each. Empty: no trace.
+    reached
+        Called with each name reached, in the thread that reached it; what it raises goes through, so that a test can
+        end an attempt without ending the process.
     """
     global _armed
-    if not specification and not trace:
+    if not specification and not trace and reached is None:
         _armed = None
         return
     name, _, nth = specification.partition(":")
-    _armed = _Armed(name, int(nth or "1"), trace)
+    _armed = _Armed(name, int(nth or "1"), trace, reached)
 
 
 def failpoint(name: str) -> None:
@@ -53,6 +58,8 @@ def _reached(armed: _Armed, name: str) -> None:
     if armed.trace:
         with open(armed.trace, "a", encoding="ascii") as trace:
             trace.write(f"{name}\n")
+    if armed.reached is not None:
+        armed.reached(name)
     armed.hits[name] += 1
     count = armed.hits.total() if armed.name == "*" else armed.hits[armed.name]
     if armed.name in ("*", name) and count == armed.nth:
