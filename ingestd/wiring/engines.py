@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from ingestd import registry
-from ingestd.chunk import ChunkOptions
+from ingestd.chunk import ChunkOptions, sizes_of
 from ingestd.convert import Conversions, ConvertOptions
 from ingestd.convert.cache import ConversionCache
 from ingestd.convert.types import suffixes_of
 from ingestd.discover.rules import Rules
 from ingestd.embed.cache import VectorCache
 from ingestd.embed.embedding import Embedding
+from ingestd.errors import ConfigurationError
 from ingestd.pipeline.parts import Clock, RootPlan
 from ingestd.ports.segmenter import Segmenter
 from ingestd.settings import (
@@ -121,10 +122,21 @@ def embedder_configuration(settings: Settings, embedder: RootEmbedderSettings) -
 
 
 def chunk_options(chunker: ChunkerSettings) -> ChunkOptions:
-    """Options of the chunker."""
+    """Options of the chunker.
+
+    Raises
+    ------
+    ConfigurationError
+        When the sizes contradict each other, those that the chunker derives from others included.
+    """
     value = asdict(chunker)
     value.pop("segmenter")
-    return ChunkOptions(**value)
+    options = ChunkOptions(**value)
+    try:
+        sizes_of(options)
+    except ValueError as error:
+        raise ConfigurationError(f"[chunker]: {error}") from error
+    return options
 
 
 def convert_options(converter: RootConverterSettings) -> ConvertOptions:
@@ -133,6 +145,7 @@ def convert_options(converter: RootConverterSettings) -> ConvertOptions:
         pdf=converter.pdf,
         office=converter.office,
         timeout_seconds=converter.timeout_seconds,
+        page_seconds=converter.page_seconds,
         memory_bytes=converter.memory_bytes,
         max_pages=converter.max_pages,
         text_bytes=converter.max_text_bytes,
