@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ingestd.embed.batches import BATCH_ROWS, batch_end, longest_first
 from ingestd.embed.cache import VectorCache
 from ingestd.embed.owner import DeviceOwner
-from ingestd.embed.pace import Pace, after_batch, after_shortage
+from ingestd.embed.pace import BATCH_SECONDS, Pace, after_batch, after_shortage
 from ingestd.embed.vectors import bad_rows, what_is_wrong
 from ingestd.errors import EmbedderUnavailable
 from ingestd.logs import Log
@@ -19,6 +19,8 @@ from ingestd.model.vectors import Matrix
 from ingestd.ports.embedder import Embedder
 
 _SHORTAGE_SECONDS = 60.0
+# A transaction of the cache costs as much as 15 of its rows: a fast device's batches share one.
+_PUT_ROWS = 256
 _LOG = Log(__name__)
 
 
@@ -40,7 +42,7 @@ class UnseenTexts:
     embedder
         Counts the tokens and says the dimension; the owner's device embeds.
     cache
-        Each batch is put there before the next is begun.
+        Vectors are put there after each quarter of a second of the device's work, and however a call ends.
     batch_tokens
         Most padded tokens of a batch.
     """
@@ -50,6 +52,8 @@ class UnseenTexts:
         self._embedder = embedder
         self._cache = cache
         self._pace = Pace(ceiling=batch_tokens)
+        self._kept: list[tuple[str, NDArray[Any]]] = []
+        self._kept_seconds = 0.0
 
     def embed(self, texts: Sequence[str], progress: Callable[[int], None]) -> Made:
         """Vectors of distinct texts; ``progress`` is told after each batch how many texts it held.
@@ -66,11 +70,16 @@ class UnseenTexts:
         lengths = [counts[position] for position in order]
         made = Made(np.zeros((len(texts), self._embedder.dimension), np.float32))
         start = 0
-        while start < len(order):
-            end = batch_end(lengths, start, token_budget=self._pace.budget, max_rows=BATCH_ROWS)
-            if self._fill(made, texts, order[start:end], lengths[start] * (end - start)):
-                progress(end - start)
-                start = end
+        try:
+            while start < len(order):
+                end = batch_end(lengths, start, token_budget=self._pace.budget, max_rows=BATCH_ROWS)
+                if self._fill(made, texts, order[start:end], lengths[start] * (end - start)):
+                    start, done = end, end - start
+                    if len(self._kept) >= _PUT_ROWS or self._kept_seconds >= BATCH_SECONDS:
+                        self._put()
+                    progress(done)
+        finally:
+            self._put()
         return made
 
     def _counts_within_limit(self, texts: Sequence[str]) -> list[int]:
@@ -93,10 +102,12 @@ class UnseenTexts:
             self._pace = after_shortage(self._pace, padded_tokens=padded_tokens)
             _LOG.warning("embedder.short_of_memory", batch_tokens=padded_tokens, from_now_on=self._pace.ceiling)
             return False
+        self._kept_seconds += seconds
         self._pace = after_batch(self._pace, padded_tokens=padded_tokens, seconds=seconds)
         bad = set(bad_rows(vectors, rows=len(batch), dimension=self._embedder.dimension))
         good = [row for row in range(len(batch)) if row not in bad]
-        self._keep(made, texts, [batch[row] for row in good], vectors[good] if good else vectors[:0])
+        if good:
+            self._keep(made, texts, [batch[row] for row in good], vectors[good])
         for row in sorted(bad):
             self._fill_alone(made, texts, batch[row])
         return True
@@ -113,12 +124,14 @@ class UnseenTexts:
             self._keep(made, texts, [position], vector)
 
     def _keep(self, made: Made, texts: Sequence[str], positions: Sequence[int], vectors: NDArray[Any]) -> None:
-        if not positions:
-            return
         made.matrix[list(positions)] = vectors
-        if self._cache is not None:
-            hashes = [text_hash(texts[position]) for position in positions]
-            self._cache.put(self._embedder.stage.digest, hashes, vectors)
+        self._kept += ((texts[position], vector) for position, vector in zip(positions, vectors, strict=True))
+
+    def _put(self) -> None:
+        kept, self._kept, self._kept_seconds = self._kept, [], 0.0
+        if kept and self._cache is not None:
+            hashes = [text_hash(text) for text, _ in kept]
+            self._cache.put(self._embedder.stage.digest, hashes, np.stack([vector for _, vector in kept]))
 
 
 def _too_small(shortage: MemoryError) -> EmbedderUnavailable:

@@ -193,6 +193,16 @@ def test_a_call_that_is_abandoned_keeps_what_was_embedded(cache):
     assert len(first) < 50
 
 
+def test_a_full_disk_of_the_cache_stops_nothing(cache):
+    owner = embedding(CountingEmbedder(), cache)
+    owner.vectors(["a"])
+    pages = cache._database.execute("PRAGMA page_count").fetchone()[0]
+    cache._database.execute(f"PRAGMA max_page_count = {pages}")
+    texts = texts_of(9, 1200)
+    made = owner.vectors(texts)
+    assert made.matrix.tobytes() == np.stack([alone(text) for text in texts]).tobytes()
+
+
 def test_a_query_goes_ahead_of_the_batches_that_are_left():
     asked, in_batch = [], threading.Event()
 
