@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import hashlib
+import json
 import os
 import sys
 import tempfile
@@ -63,17 +64,17 @@ def run(invocation: Invocation) -> ExitCode:
     from ingestd.chunk import chunk
     from ingestd.cli.output import write_json_line
     from ingestd.model.chunk import chunk_as_json
-    from ingestd.options import chunk_options
-    from ingestd.registry import factory
+    from ingestd.wiring.engines import chunk_options, segmenter
 
     arguments = invocation.arguments
     settings = invocation.settings(absent_folders="allowed")
     chunker = _chunker(settings.chunker, arguments)
     options = chunk_options(chunker)
-    segmenter = factory("segmenters", chunker.segmenter)()
     embedder = _embedder(settings, arguments.embedder)
     document = _document(invocation, settings)
-    chunked = chunk(document, options, embedder.count_tokens, segmenter, max_tokens=embedder.max_tokens)
+    chunked = chunk(
+        document, options, embedder.count_tokens, segmenter(chunker.segmenter), max_tokens=embedder.max_tokens
+    )
     for made in chunked.chunks:
         write_json_line(sys.stdout, chunk_as_json(made))
     return ExitCode.DONE
@@ -94,13 +95,14 @@ def _chunker(configured: ChunkerSettings, arguments: argparse.Namespace) -> Chun
 
 def _embedder(settings: Settings, name: str | None) -> "Embedder":
     from ingestd.embed.named import embedder_named
-    from ingestd.options import embedder_options
+    from ingestd.wiring.engines import embedder_configuration
 
     if name == NOOP:
         return embedder_named("hash", {})
     if name is not None and name != settings.embedder.name:
         return embedder_named(name, {})
-    return embedder_named(settings.embedder.name, embedder_options(settings.embedder, settings.embedder))
+    configuration = json.loads(embedder_configuration(settings, settings.embedder))
+    return embedder_named(configuration["name"], configuration["options"])
 
 
 def _document(invocation: Invocation, settings: Settings) -> Document:
@@ -120,7 +122,7 @@ def _document(invocation: Invocation, settings: Settings) -> Document:
 
 def _converted(file: Path, settings: Settings, converter: str | None) -> Document:
     from ingestd.convert import ConversionCache, Conversions, mime_of
-    from ingestd.options import convert_options
+    from ingestd.wiring.engines import convert_options
 
     options = convert_options(settings.converter)
     if converter is not None:

@@ -1,5 +1,6 @@
 """What ``ingestd check`` finds, subject by subject."""
 
+import json
 import os
 import platform
 import shutil
@@ -11,20 +12,19 @@ from functools import partial
 from importlib import metadata
 from pathlib import Path
 
-from ingestd import __version__, registry
+from ingestd import __version__
 from ingestd.cli.invocation import Invocation
 from ingestd.convert import ConversionCache, Conversions
 from ingestd.convert.types import DOCX, HTML, MARKDOWN, PDF, PPTX
 from ingestd.embed.named import embedder_named
 from ingestd.errors import IngestdError, UnsupportedType
-from ingestd.model.identity import Instance
 from ingestd.model.source import display
-from ingestd.options import chunk_options, convert_options, embedder_options, store_options
-from ingestd.ports.store import StoreFactory
 from ingestd.settings import RootConverterSettings, RootSettings, Settings
 from ingestd.settings.checks import state_below_a_root
 from ingestd.settings.findings import dotted, report
 from ingestd.settings.reading import examine
+from ingestd.wiring.engines import chunk_options, convert_options, embedder_configuration, segmenter
+from ingestd.wiring.stores import store
 
 _PACKAGES = ("numpy", "onnxruntime", "qdrant-edge-py", "qdrant-client", "sqlalchemy", "liteparse", "watchdog")
 
@@ -51,10 +51,9 @@ def findings(invocation: Invocation) -> Iterator[Inspected]:
     yield _space(settings, state)
     yield _tried("chunker", lambda: f"{chunk_options(settings.chunker).name}, sizes are consistent")
     yield from _converters(settings.converter)
-    yield _tried(f"segmenter {settings.chunker.segmenter}", partial(_segmenter, settings.chunker.segmenter))
+    yield _tried(f"segmenter {settings.chunker.segmenter}", lambda: segmenter(settings.chunker.segmenter).name)
     for space in dict.fromkeys(root.embedder for root in settings.roots) or [settings.embedder]:
-        options = embedder_options(space, settings.embedder)
-        yield _tried(f"embedder {space.name}", partial(_embedder, space.name, options))
+        yield _tried(f"embedder {space.name}", partial(_embedder, embedder_configuration(settings, space)))
     yield _tried(f"store {settings.store.kind}", partial(_store, settings, state))
 
 
@@ -144,27 +143,22 @@ def _converter(conversions: Conversions, subject: str, mime: str, *, optional: b
         return Inspected(subject=subject, message=str(error), amiss=True)
 
 
-def _segmenter(name: str) -> str:
-    return str(registry.factory("segmenters", name)().name)
-
-
-def _embedder(name: str, options: dict[str, object]) -> str:
-    embedder = embedder_named(name, options)
+def _embedder(configuration: str) -> str:
+    chosen = json.loads(configuration)
+    embedder = embedder_named(chosen["name"], chosen["options"])
     embedder.load()
     return f"loaded and verified, {embedder.dimension} dimensions, {embedder.max_tokens} tokens, on {embedder.device}"
 
 
 def _store(settings: Settings, state: Path) -> str:
-    kind = settings.store.kind
-    made: StoreFactory = registry.factory("stores", kind)
-    store = made(Instance(settings.instance), store_options(settings.store, state / "store"))
-    if kind != "server":
+    made = store(settings, state / "store")
+    if settings.store.kind == "edge":
         # Its files may be in use by a daemon, and are made at the first write.
         return "its engine is installed"
     try:
-        return f"{settings.store.url} answers, {len(store.generations())} collections of ours"
+        return f"{settings.store.url} answers, {len(made.generations())} collections of ours"
     finally:
-        store.close()
+        made.close()
 
 
 def _tried(subject: str, look: Callable[[], str]) -> Inspected:

@@ -1,13 +1,12 @@
 """Shows an answer: one JSON document, tables on a terminal, or plain lines."""
 
-import base64
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from ingestd.cli.report import Answer, Document, Line, Part, Table, Tone
-from ingestd.model.source import display, printable
+from ingestd.model.source import printable
 
 SCHEMA = 1
 _STYLES: dict[Tone, str] = {"plain": "", "strong": "bold", "faint": "dim", "good": "green", "bad": "bold red"}
@@ -38,14 +37,6 @@ def plain_lines(parts: Iterable[Part]) -> Iterator[str]:
                 yield printable(part.text)
             case Table():
                 yield from _plain_table(part)
-
-
-def path_fields(path: bytes) -> dict[str, str]:
-    """``path`` of a JSON document; with ``path_b64`` where the bytes are not UTF-8."""
-    try:
-        return {"path": path.decode("utf-8")}
-    except UnicodeDecodeError:
-        return {"path": display(path), "path_b64": base64.b64encode(path).decode("ascii")}
 
 
 def write_json_line(stream: TextIO, value: dict[str, Any]) -> None:

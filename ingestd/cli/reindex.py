@@ -61,7 +61,7 @@ def report(document: Document) -> Iterator[Part]:
     if "totals" in document:
         yield from _plan(document)
         return
-    yield Line(f"reindex, {document['mode']}, generation {document['generation']}")
+    yield Line(f"reindex, {document['mode']}")
     yield from sync.report(document)
 
 
@@ -72,6 +72,8 @@ def _plan(document: Document) -> Iterator[Part]:
             columns=("root", "path", "action", "why"),
             rows=tuple((row["root"], row["path"], row["action"], row["why"]) for row in due),
         )
+    if rebuilt := document.get("rebuild"):
+        yield Line(f"another embedder: {', '.join(rebuilt)} has to be rebuilt with --force", "bad")
     about = "about " if document.get("estimated") else ""
     totals = document["totals"]
     costs = ", ".join(f"{about}{totals[cost]} {words}" for cost, words in _COSTS.items())

@@ -56,8 +56,9 @@ def report(document: Document) -> Iterator[Part]:
     if document["generations"]:
         yield _generations(document["generations"])
     yield from sync.failures(document["quarantine"])
+    yield from sync.deferrals(document.get("deferred") or [])
     for root in document["roots"]:
-        yield from _held(root)
+        yield from _attention(root)
 
 
 def _daemon(daemon: Mapping[str, Any]) -> Line:
@@ -86,6 +87,10 @@ def _generations(generations: list[Mapping[str, Any]]) -> Table:
     )
 
 
-def _held(root: Mapping[str, Any]) -> Iterator[Line]:
+def _attention(root: Mapping[str, Any]) -> Iterator[Line]:
+    if root.get("reason"):
+        yield Line(f"{root['name']}: {root['state']}: {root['reason']}", "bad")
+    for note in root.get("notes") or ():
+        yield Line(f"{root['name']}: {note['path']} is left out: {note['reason']}", "faint")
     if root.get("held"):
         yield Line(f"{root['name']}: {root['held']} removals are held: `ingestd confirm {root['name']}`", "bad")

@@ -60,7 +60,7 @@ def report(document: Document) -> Iterator[Part]:
     yield Line(_work(document), "plain")
     yield Line(_time(document), "faint")
     yield from failures(document["failed"])
-    yield from _deferrals(document["deferred"])
+    yield from deferrals(document["deferred"])
     if document["held"]:
         yield Line(
             f"{document['held']} removals are held: `ingestd confirm --list` shows them, `ingestd confirm` lets them "
@@ -69,6 +69,14 @@ def report(document: Document) -> Iterator[Part]:
         )
     if document["stale_served"]:
         yield Line(f"{document['stale_served']} documents are served in their last good version", "bad")
+    if paused := document.get("paused"):
+        yield Line(
+            f"{', '.join(paused)} waits for `ingestd reindex --force`: the embedder is another one than its vectors are "
+            "from",
+            "bad",
+        )
+    if document.get("stopped"):
+        yield Line("stopped before all was done: run it again to go on", "bad")
 
 
 def failures(failed: list[Mapping[str, Any]]) -> Iterator[Part]:
@@ -82,7 +90,8 @@ def failures(failed: list[Mapping[str, Any]]) -> Iterator[Part]:
         yield Line("they are tried again when the file or the recipe changes, or after `ingestd retry PATH`", "faint")
 
 
-def _deferrals(deferred: list[Mapping[str, Any]]) -> Iterator[Part]:
+def deferrals(deferred: list[Mapping[str, Any]]) -> Iterator[Part]:
+    """Sources that wait for another attempt."""
     if deferred:
         yield Table(
             title="put off",

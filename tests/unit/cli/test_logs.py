@@ -58,7 +58,7 @@ def test_json_lines_hold_the_fields(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_traceback_follows_its_event(capsys: pytest.CaptureFixture[str]) -> None:
     configure("info", "text")
     try:
-        raise ValueError("a\x1bb")
+        raise ValueError("a\x1bb")  # noqa: TRY301 - the traceback is what is tested
     except ValueError:
         Log("ingestd.test").exception("bug", stage="convert")
     lines = capsys.readouterr().err.splitlines()

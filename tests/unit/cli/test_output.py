@@ -1,11 +1,8 @@
-import base64
 import io
 import json
 
-import pytest
-
 from ingestd.cli.exit_codes import ExitCode
-from ingestd.cli.output import path_fields, plain_lines, show
+from ingestd.cli.output import plain_lines, show
 from ingestd.cli.report import Answer, Line, Table
 
 TABLE = Table(
@@ -57,15 +54,3 @@ def test_a_terminal_gets_a_table_without_what_the_names_hold() -> None:
 
 def test_an_empty_table_still_has_its_headings() -> None:
     assert list(plain_lines([Table(columns=("a", "b"), rows=())])) == ["a  b"]
-
-
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        (b"a/b.md", {"path": "a/b.md"}),
-        ("ä\n.md".encode(), {"path": "ä\n.md"}),
-        (b"\xff.md", {"path": "\\xff.md", "path_b64": base64.b64encode(b"\xff.md").decode()}),
-    ],
-)
-def test_a_path_that_is_not_utf_8_comes_as_bytes_too(path: bytes, expected: dict[str, str]) -> None:
-    assert path_fields(path) == expected

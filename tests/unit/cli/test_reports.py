@@ -46,6 +46,9 @@ def test_a_sync_names_what_failed_what_waits_and_what_is_held() -> None:
     assert "a\\x1b.md  2026-01-01T00:00:00Z  store down" in text
     assert "2 removals are held: `ingestd confirm --list`" in text
     assert "1 documents are served in their last good version" in text
+    text = "\n".join(lines(sync.report, SYNC | {"paused": ["documents"], "stopped": True}))
+    assert "documents waits for `ingestd reindex --force`" in text
+    assert "run it again to go on" in text
 
 
 def test_the_status_shows_roots_generations_and_quarantine() -> None:
@@ -55,6 +58,7 @@ def test_the_status_shows_roots_generations_and_quarantine() -> None:
             {
                 "name": "docs", "path": "/srv/docs", "collection": "documents", "documents": 3, "chunks": 40,
                 "pending": 1, "quarantined": 1, "last_scan": None, "state": "vanished", "held": 3,
+                "reason": "the folder is empty", "notes": [{"path": "link", "reason": "it leaves the root"}],
             }
         ],
         "queues": {"convert": 2, "embed": 0},
@@ -68,7 +72,11 @@ def test_the_status_shows_roots_generations_and_quarantine() -> None:
     assert text[0] == "the daemon runs (process 7, since 2026-01-01T00:00:00Z)"
     assert text[2].split() == ["docs", "vanished", "3", "40", "1", "1", "documents", "-", "/srv/docs"]
     assert "queues: convert 2" in text
-    assert text[-1] == "docs: 3 removals are held: `ingestd confirm docs`"
+    assert text[-3:] == [
+        "docs: vanished: the folder is empty",
+        "docs: link is left out: it leaves the root",
+        "docs: 3 removals are held: `ingestd confirm docs`",
+    ]
 
 
 def test_the_status_of_an_empty_state_says_how_to_begin() -> None:
@@ -144,7 +152,7 @@ def test_a_dry_run_counts_what_it_would_cost() -> None:
 
 def test_a_reindex_reports_as_a_sync_does() -> None:
     text = lines(reindex.report, SYNC | {"mode": "rolling", "generation": 1, "previous_generation": 1})
-    assert text[0] == "reindex, rolling, generation 1"
+    assert text[0] == "reindex, rolling"
     assert text[1].startswith("12 files seen")
 
 
