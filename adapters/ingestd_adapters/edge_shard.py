@@ -67,8 +67,14 @@ class EdgeShards(EdgeGenerations):
         """As the port says; about 0.1 to 0.3 s, whatever was written."""
         shard = self.shard(generation)
         failpoint("store.flush")
-        with edge_engine.translated(self.home(generation)):
-            shard.flush()
+        # Before, so that what another thread writes meanwhile is flushed again.
+        self.unflushed.discard(generation.name)
+        try:
+            with edge_engine.translated(self.home(generation)):
+                shard.flush()
+        except BaseException:
+            self.unflushed.add(generation.name)
+            raise
         failpoint("store.flushed")
 
     def search(
@@ -130,6 +136,7 @@ class EdgeShards(EdgeGenerations):
         shard = self.shard(generation)
         home = self.home(generation)
         check_room(home, self.min_free_bytes)
+        self.unflushed.add(generation.name)
         with edge_engine.translated(home):
             shard.update(operation)
 

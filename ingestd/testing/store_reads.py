@@ -74,7 +74,7 @@ class StoreReads(StoreOpening):
             assert next(store.scroll(GENERATION, ())).vector is None
 
     def test_scroll_crosses_its_pages(self, tmp_path: Path) -> None:
-        ids = point_ids(2_100)
+        ids = point_ids(1_050)
         vectors = np.tile(unit(0), (len(ids), 1))
         with self.opened(tmp_path) as store:
             store.upsert(GENERATION, [made_points(1, ids, vectors)])
