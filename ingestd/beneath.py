@@ -123,7 +123,8 @@ def _is_link(directory: int, part: bytes) -> bool:
 
 
 def _open_by_kernel(root_fd: int, path: bytes, flags: int) -> int:
-    how = _OpenHow(flags, 0, _RESOLVE_BENEATH | _RESOLVE_NO_SYMLINKS | _RESOLVE_NO_MAGICLINKS)
+    # With O_NOFOLLOW a link at the end would be "not a directory" instead of a link.
+    how = _OpenHow(flags & ~os.O_NOFOLLOW, 0, _RESOLVE_BENEATH | _RESOLVE_NO_SYMLINKS | _RESOLVE_NO_MAGICLINKS)
     while True:
         descriptor: int = _system_call()(_OPENAT2, root_fd, path, ctypes.byref(how), ctypes.sizeof(how))
         if descriptor >= 0:
