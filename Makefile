@@ -85,11 +85,14 @@ bench-%: $(BIN)/.installed-dev ## run benchmarks/NAME.py
 	@$(BIN)/python benchmarks/$*.py
 
 constraints: $(BIN)/.installed-dev ## write constraints.txt anew from the development environment
-	@$(BIN)/python .ci/constraints > constraints.txt.new
+	@$(BIN)/python .ci/constraints.py > constraints.txt.new
 	@mv constraints.txt.new constraints.txt
+
+readme: $(BIN)/.installed-dev ## write the parts of README.md that follow from the code
+	@$(BIN)/python .ci/readme.py
 
 clean: ## remove what these targets made
 	@rm -rf $(DEMO) .venvs dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	@find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
-.PHONY: venv test test-all check wheel installed faults soak constraints clean
+.PHONY: venv test test-all check wheel installed faults soak constraints readme clean
