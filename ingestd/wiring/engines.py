@@ -83,6 +83,7 @@ class Wiring:
         if configuration not in self._embeddings:
             value = json.loads(configuration)
             if self._vector_cache is None and self.settings.embedder.cache_bytes:
+                self._vectors_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._vector_cache = VectorCache(self._vectors_file, self.settings.embedder.cache_bytes)
             self._embeddings[configuration] = Embedding(
                 name=value["name"],

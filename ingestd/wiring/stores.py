@@ -19,7 +19,9 @@ def store(settings: Settings, directory: Path, *, in_process: bool = False) -> S
         Open the embedded store in this process, for a moment.
     """
     instance, chosen = Instance(settings.instance), settings.store
-    options: dict[str, object] = {"timeout_seconds": chosen.timeout_seconds}
+    options: dict[str, object] = {}
+    if chosen.timeout_seconds is not None:
+        options["timeout_seconds"] = chosen.timeout_seconds
     if chosen.kind == "edge":
         options |= {
             "directory": str(directory),
