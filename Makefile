@@ -56,15 +56,13 @@ test: $(BIN)/.installed-dev ## every test but the slow ones (under 15 minutes on
 test-all: test ## the same, then the base install's tests on Python 3.12 and 3.13 where they are found
 	@PYTHON="$(PYTHON)" .ci/other-pythons 3.12 3.13
 
-check: $(BIN)/.installed-dev ## formatting, lint, types, import contracts, dependencies, spelling
-	@$(BIN)/ruff format --check -q .
-	@$(BIN)/ruff check -q .
-	@$(BIN)/mypy
-	@$(BIN)/basedpyright
-	@$(BIN)/lint-imports
-	@$(BIN)/deptry .
-	@$(BIN)/codespell
-	@$(BIN)/validate-pyproject pyproject.toml
+CHECKS := "ruff format --check -q ." "ruff check -q ." mypy basedpyright "lint-imports --no-logo" "deptry ." codespell \
+	"validate-pyproject pyproject.toml"
+
+check: $(BIN)/.installed-dev ## formatting, lint, types, import contracts, dependencies, spelling; all of them, then the verdict
+	@failed=; for one in $(CHECKS); do \
+		echo "── $$one"; $(BIN)/$$one || failed="$$failed $${one%% *}"; done; \
+	test -z "$$failed" || { echo "failed:$$failed" >&2; exit 1; }
 
 wheel: $(BIN)/.installed-dev ## build dist/*.whl and look into it
 	@rm -rf dist build

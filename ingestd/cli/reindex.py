@@ -45,7 +45,7 @@ def add(commands: Commands) -> None:
 def run(invocation: Invocation) -> Answer:
     """Reindex, by the daemon where one runs."""
     given = invocation.arguments
-    arguments = {
+    arguments: dict[str, Any] = {
         "dry_run": given.dry_run,
         "force": given.force,
         "root": given.root or [],

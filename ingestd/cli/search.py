@@ -33,7 +33,13 @@ def run(invocation: Invocation) -> Answer:
     """Nearest chunks, from the daemon where one runs, else from the files."""
     given = invocation.arguments
     path = None if given.path is None else named_paths(invocation, [Path(given.path)])[0]
-    arguments = {"query": given.query, "limit": given.limit, "root": given.root, "path": path, "tags": given.tag or []}
+    arguments: dict[str, Any] = {
+        "query": given.query,
+        "limit": given.limit,
+        "root": given.root,
+        "path": path,
+        "tags": given.tag or [],
+    }
     found = asked_owner(invocation, "search", arguments, timeout_seconds=30.0)
     return Answer(document=found or searched_without_owner(invocation, arguments), report=report)
 

@@ -106,7 +106,7 @@ def test_global_flags_may_stand_before_and_after_the_command() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["snyc"], ["sync", "--jsn"], ["search"], ["retry"], ["search", "q", "--limit", "0"]]
+    "arguments", [[], ["syncx"], ["sync", "--jsn"], ["search"], ["retry"], ["search", "q", "--limit", "0"]]
 )
 def test_wrong_usage_exits_2(run: Run, arguments: list[str]) -> None:
     code, out, err = run(*arguments)
