@@ -20,6 +20,8 @@ _HEAD_LINES = re.compile(r"\r\n|\n|\r")
 _HEAD_CHARACTERS = 256 * 1024
 """Front matter is looked for in this much of a file."""
 
+_STAGE = Stage(name="markdown", version=1)
+
 
 def markdown(options: Mapping[str, Any]) -> Converter:
     """Converter of Markdown; takes no options."""
@@ -29,7 +31,7 @@ def markdown(options: Mapping[str, Any]) -> Converter:
 
 @dataclass(frozen=True, slots=True)
 class _MarkdownConverter:
-    stage: Stage = Stage(name="markdown", version=1)
+    stage: Stage = _STAGE
     mimes: frozenset[str] = frozenset({"text/markdown"})
     in_process: bool = True
 

@@ -14,6 +14,8 @@ from ingestd.ports.converter import ConversionRequest, Converter
 _BLANK = re.compile(r"(?:\r\n|\n|\r|\f)(?:[ \t]*+(?:\r\n|\n|\r|\f))++")
 _LINE_END = re.compile(r"\r\n|\r|\f")
 
+_STAGE = Stage(name="text", version=1)
+
 
 def text(options: Mapping[str, Any]) -> Converter:
     """Converter of plain text; takes no options."""
@@ -23,7 +25,7 @@ def text(options: Mapping[str, Any]) -> Converter:
 
 @dataclass(frozen=True, slots=True)
 class _TextConverter:
-    stage: Stage = Stage(name="text", version=1)
+    stage: Stage = _STAGE
     mimes: frozenset[str] = frozenset({"text/plain", "text/x-rst", "text/x-org", "text/asciidoc", "text/x-tex"})
     in_process: bool = True
 

@@ -1,6 +1,7 @@
 """Which converters read which types, in the order of preference."""
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 
 from ingestd.convert import types
 from ingestd.convert.options import ConvertOptions
@@ -22,6 +23,8 @@ _AUTO: Mapping[str, tuple[str, ...]] = {
     types.DOCX: ("docling", "mammoth"),
     **dict.fromkeys(sorted(_OFFICE - {types.DOCX}), ("docling",)),
 }
+_PACKAGES: Mapping[str, str] = {"docling": "docling", "mammoth": "mammoth", "liteparse": "liteparse"}
+"""Packages without which our own adapters of these names cannot work."""
 _EXTRAS: Mapping[str, str] = dict.fromkeys(_OFFICE, "docling")
 """The extra whose converter would take the type."""
 
@@ -35,9 +38,14 @@ def preferred(mime: str, options: ConvertOptions) -> tuple[str, ...]:
     return _AUTO.get(mime, ())
 
 
-def known_mimes() -> tuple[str, ...]:
-    """Types that some converter of ours reads, installed or not."""
-    return tuple(_AUTO)
+def readable_mimes(options: ConvertOptions) -> frozenset[str]:
+    """Types that an installed converter takes, as far as can be told without importing any."""
+    return frozenset(mime for mime in _AUTO if any(_is_installed(name) for name in preferred(mime, options)))
+
+
+def _is_installed(name: str) -> bool:
+    package = _PACKAGES.get(name)
+    return package is None or find_spec(package) is not None
 
 
 def refusal(mime: str) -> UnsupportedType:

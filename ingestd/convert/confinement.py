@@ -7,6 +7,8 @@ from pathlib import Path
 
 from ingestd.convert.seccomp import deny_network
 
+SCRATCH = "TMPDIR"
+"""Variable that names a process's private folder, emptied after each document."""
 FILE_BYTES = 1024 * 1024 * 1024
 """Largest file that a converter may write, in its private folder."""
 OPEN_FILES = 256

@@ -14,7 +14,7 @@ from typing import Any
 from ingestd import registry
 from ingestd.convert.admission import admit
 from ingestd.convert.cache import ConversionCache
-from ingestd.convert.choice import known_mimes, preferred, refusal
+from ingestd.convert.choice import preferred, refusal
 from ingestd.convert.naming import renamed
 from ingestd.convert.options import ConvertOptions
 from ingestd.convert.pool import Pool
@@ -65,11 +65,6 @@ class Conversions:
             When the converter named in the options is not registered.
         """
         return self._converter(mime).stage
-
-    @property
-    def mimes(self) -> frozenset[str]:
-        """Types that an installed converter takes; nothing is started to know them."""
-        return frozenset(mime for mime in known_mimes() if not isinstance(self._look_up(mime), UnsupportedType))
 
     def size_limit(self, name: bytes) -> int:
         """Largest admitted file of this name, in bytes, before its content is known: magic may still decide."""

@@ -36,10 +36,17 @@ class Decoded:
     """How many characters are U+FFFD in place of bytes or characters that are no text."""
 
 
-def decode(data: bytes) -> Decoded:
-    """Decode by byte order mark, else as UTF-8, else as the encoding that charset-normalizer finds.
+def decode(data: bytes, declared: str = "") -> Decoded:
+    """Decode by byte order mark, else as UTF-8, else as declared, else as charset-normalizer finds.
 
     Bytes that the encoding has no character for become U+FFFD: never an error, never a lost remainder.
+
+    Parameters
+    ----------
+    data
+        The whole file.
+    declared
+        Encoding that the file states for itself; believed only when it can be true.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -47,13 +54,25 @@ def decode(data: bytes) -> Decoded:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        return _decoded(data, _guessed(data))
+        return _decoded(data, _believed(data, declared) or _guessed(data))
     return _cleaned(text, "utf-8", already=0)
 
 
 def clean(text: str) -> str:
     """Replace NUL, C0 controls except tab, LF and CR, DEL and lone surrogates by U+FFFD, one for one."""
     return _UNWANTED.sub("\ufffd", text)
+
+
+def _believed(data: bytes, declared: str) -> str:
+    """Python's name of the declared encoding, when every byte agrees with it."""
+    try:
+        encoding = codecs.lookup(declared).name if declared else ""
+        if encoding:
+            data.decode(encoding)
+    except (LookupError, ValueError):
+        return ""
+    # Pages that say Latin-1 mean Windows-1252, as browsers read them.
+    return "cp1252" if encoding in ("iso8859-1", "ascii") else encoding
 
 
 def _decoded(data: bytes, encoding: str) -> Decoded:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ingestd.children import Child, ChildDied, ChildTimeout, Reply
-from ingestd.convert.confinement import address_space_bytes
+from ingestd.convert.confinement import SCRATCH, address_space_bytes
 from ingestd.convert.options import ConvertOptions
-from ingestd.convert.worker import SCRATCH
 from ingestd.errors import AdapterUnavailable, ConversionCrashed, ConversionMemory, ConversionTimeout, TransientError
 
 _LOG = logging.getLogger(__name__)

@@ -10,15 +10,13 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ingestd import registry
 from ingestd.children import Answerer, Reply, serve
-from ingestd.convert.confinement import confine, resident_bytes
+from ingestd.convert.confinement import SCRATCH, confine, resident_bytes
 from ingestd.convert.result import finished
 from ingestd.errors import ConversionMemory
 from ingestd.model.document import document_as_json
 from ingestd.ports.converter import ConversionRequest, Converter
 
 _T = TypeVar("_T")
-SCRATCH = "TMPDIR"
-"""Variable that names the process's private folder, emptied after each document."""
 
 
 @runtime_checkable
