@@ -1,6 +1,8 @@
 """``ingestd reindex``: all served documents by the present recipe."""
 
 from collections.abc import Iterator
+from typing import Any
+from typing import Any
 
 from ingestd.cli import sync
 from ingestd.cli.arguments import Commands, add_command, add_json
