@@ -3,10 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from ingestd.errors import ConfigurationError
 from ingestd.model.point import SearchFilter
@@ -15,7 +12,11 @@ from ingestd.publish.search import merge, search
 from ingestd.state import generations, report, roots
 from ingestd.state.engine import Ledger, Transaction
 
-EmbedQuery = Callable[[str, str], NDArray[np.float32]]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+EmbedQuery = Callable[[str, str], "NDArray[np.float32]"]
 """Vector of a query, from the embedder's configuration (JSON) and the query."""
 
 

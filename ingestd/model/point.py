@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ingestd.model.identity import CollectionName, DocumentId, Instance, PointId
-from ingestd.model.vectors import Matrix
+
+if TYPE_CHECKING:
+    # NumPy costs a command that touches no vector a tenth of a second.
+    from ingestd.model.vectors import Matrix
 
 Payload = Mapping[str, Any]
 """JSON values under the contract's field names; ``doc_id``, ``doc_version`` and ``ingestd`` are always there."""
@@ -34,7 +37,7 @@ class Points:
     version: int
     ids: tuple[PointId, ...]
     payloads: tuple[Payload, ...]
-    vectors: Matrix
+    vectors: "Matrix"
     """Shape ``(len(ids), dimension)``."""
 
 

@@ -123,7 +123,7 @@ class Ingestion:
             case look.Unreachable(error):
                 record_failure(self._parts, Failed(source=source, stage="stage", stage_digest="", error=error))
                 return None
-        space = Space(stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.embedder)
+        space = Space(stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.engines.embedder)
         try:
             return source, plan, self._parts.collections.target(plan.collection, space, self._parts.clock.wall_ns())
         except NeedsReindex as error:

@@ -3,18 +3,20 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ingestd.chunk import ChunkOptions, chunk_stage
-from ingestd.convert import Conversions
 from ingestd.discover.rules import Rules
-from ingestd.embed.embedding import Embedding
 from ingestd.model.identity import CollectionName, Instance, RootName
 from ingestd.model.recipe import Recipe, Stage
 from ingestd.ports.segmenter import Segmenter
 from ingestd.publish.collections import Collections
 from ingestd.state.engine import Ledger
 from ingestd.state.roots import RootRow
+
+if TYPE_CHECKING:
+    from ingestd.chunk import ChunkOptions
+    from ingestd.convert import Conversions
+    from ingestd.embed.embedding import Embedding
 
 
 class Stop(Protocol):
@@ -30,6 +32,19 @@ class Stop(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Engines:
+    """What makes points of a root's files."""
+
+    conversions: "Conversions"
+    chunk_options: "ChunkOptions"
+    chunk_stage: Stage
+    segmenter: Segmenter
+    embedding: "Embedding"
+    embedder: str
+    """JSON: name and options of the embedder, kept with the collection so that queries can be embedded for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RootPlan:
     """A root with all that decides what becomes of its files."""
 
@@ -37,12 +52,8 @@ class RootPlan:
     rules: Rules
     follow_links: bool
     tags: tuple[str, ...]
-    conversions: Conversions
-    chunk_options: ChunkOptions
-    segmenter: Segmenter
-    embedding: Embedding
-    embedder: str
-    """JSON: name and options of the embedder, kept with the collection so that queries can be embedded for it."""
+    engines_of: Callable[[], Engines]
+    """Makes the engines at its first call: a pass that finds nothing to do imports none of them."""
 
     @property
     def name(self) -> RootName:
@@ -55,15 +66,26 @@ class RootPlan:
         return self.row.collection
 
     @property
-    def chunk_stage(self) -> Stage:
-        """Identity of the chunker."""
-        options = self.embedding.stage.options
-        tokenizer = str(options.get("tokenizer_sha256", self.embedding.stage.name))
-        return chunk_stage(self.chunk_options, self.segmenter.name, tokenizer, self.embedding.max_tokens)
+    def engines(self) -> Engines:
+        """The engines."""
+        return self.engines_of()
+
+    @property
+    def conversions(self) -> "Conversions":
+        """Converters of the root's files."""
+        return self.engines.conversions
+
+    @property
+    def embedding(self) -> "Embedding":
+        """Embedder of the root's chunks."""
+        return self.engines.embedding
 
     def recipe(self, mime: str) -> Recipe:
         """Recipe for a file of this type; raises ``UnsupportedType``."""
-        return Recipe(convert=self.conversions.stage_for(mime), chunk=self.chunk_stage, embed=self.embedding.stage)
+        engines = self.engines
+        return Recipe(
+            convert=engines.conversions.stage_for(mime), chunk=engines.chunk_stage, embed=engines.embedding.stage
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

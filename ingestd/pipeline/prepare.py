@@ -193,13 +193,14 @@ def _convert(
 
 
 def _chunk(plan: RootPlan, document: Document, tally: Tally) -> tuple[Chunk, ...]:
+    engines = plan.engines
     with tally.timed("chunk"):
         chunked = chunk(
             document,
-            plan.chunk_options,
-            plan.embedding.count,
-            plan.segmenter,
-            max_tokens=plan.embedding.max_tokens,
+            engines.chunk_options,
+            engines.embedding.count,
+            engines.segmenter,
+            max_tokens=engines.embedding.max_tokens,
         )
     if not chunked.chunks:
         reasons = ", ".join(sorted({skipped.reason for skipped in chunked.skipped})) or "it has no text"

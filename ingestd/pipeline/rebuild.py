@@ -29,7 +29,7 @@ def begin(parts: Parts, collection: CollectionName, plan: RootPlan) -> None:
         return
     if building is not None:
         parts.collections.drop(building)
-    space = Space(stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.embedder)
+    space = Space(stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.engines.embedder)
     parts.collections.build(collection, space, parts.clock.wall_ns())
     with parts.ledger.write("rebuild") as transaction:
         for id_, one in parts.roots.items():

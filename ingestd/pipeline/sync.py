@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from ingestd.discover.settle import Settling
-from ingestd.pipeline.ingest import Ingestion
 from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.removal import remove_due
 from ingestd.pipeline.scan import scan_roots
 from ingestd.pipeline.tally import Tally
+from ingestd.state import sources
 
 _LONGEST_WAIT_SECONDS = 1.0
 
@@ -59,10 +59,21 @@ class Wait:
 
 def work(parts: Parts, tally: Tally, settling: Settling[int]) -> Wait:
     """Do once what is due now."""
-    ingestion = Ingestion(parts, tally, settling)
-    ingestion.run()
+    paused: frozenset[str] = frozenset()
+    if _is_any_due(parts):
+        # Here, so that a pass that finds nothing to do is over before an engine would be imported.
+        from ingestd.pipeline.ingest import Ingestion
+
+        ingestion = Ingestion(parts, tally, settling)
+        ingestion.run()
+        paused = ingestion.paused
     removal = remove_due(parts, tally)
     next_look = settling.next_due()
     until_look = None if next_look is None else max(next_look - parts.clock.monotonic(), 0.0)
     waits = [seconds for seconds in (removal, until_look) if seconds is not None]
-    return Wait(seconds=min(waits, default=None), paused=ingestion.paused)
+    return Wait(seconds=min(waits, default=None), paused=paused)
+
+
+def _is_any_due(parts: Parts) -> bool:
+    with parts.ledger.read() as transaction:
+        return bool(sources.due(transaction, parts.clock.wall_ns(), 1, list(parts.roots)))

@@ -1,13 +1,14 @@
 """Where points are kept."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol
 
 from ingestd.model.identity import Instance, PointId
 from ingestd.model.point import Claim, Deletion, Generation, Hit, PayloadOverwrite, Points, SearchFilter, StoredPoint
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Store(Protocol):
@@ -58,14 +59,12 @@ class Store(Protocol):
         ...
 
     def search(
-        self, generation: Generation, vector: NDArray[np.float32], limit: int, narrowed: SearchFilter
+        self, generation: Generation, vector: "NDArray[np.float32]", limit: int, narrowed: SearchFilter
     ) -> tuple[Hit, ...]:
         """Nearest points of this instance, best first; ``vector`` has shape ``(d,)``."""
         ...
 
-    def scroll(
-        self, generation: Generation, fields: Sequence[str], *, vectors: bool = False
-    ) -> Iterator[StoredPoint]:
+    def scroll(self, generation: Generation, fields: Sequence[str], *, vectors: bool = False) -> Iterator[StoredPoint]:
         """All points of this instance with the payload fields named, in the order of their ids."""
         ...
 

@@ -2,23 +2,21 @@
 
 import json
 import random
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ingestd import registry
-from ingestd.chunk import ChunkOptions, sizes_of
-from ingestd.convert import Conversions, ConvertOptions
-from ingestd.convert.cache import ConversionCache
+from ingestd.convert import ConversionCache, Conversions, ConvertOptions
+from ingestd.convert.choice import readable_mimes
 from ingestd.convert.types import suffixes_of
 from ingestd.discover.rules import Rules
-from ingestd.embed.cache import VectorCache
-from ingestd.embed.embedding import Embedding
 from ingestd.errors import ConfigurationError
-from ingestd.pipeline.parts import Clock, RootPlan
+from ingestd.pipeline.parts import Clock, Engines, RootPlan
 from ingestd.ports.segmenter import Segmenter
 from ingestd.settings import (
     ChunkerSettings,
@@ -28,6 +26,11 @@ from ingestd.settings import (
     Settings,
 )
 from ingestd.state.roots import RootRow
+
+if TYPE_CHECKING:
+    from ingestd.chunk import ChunkOptions
+    from ingestd.embed.cache import VectorCache
+    from ingestd.embed.embedding import Embedding
 
 
 class Wiring:
@@ -41,6 +44,8 @@ class Wiring:
 
     def __init__(self, settings: Settings, *, conversions: Path, vectors: Path) -> None:
         self.settings = settings
+        self._lock = threading.RLock()
+        self._engines: dict[str, Engines] = {}
         self._conversions_cache = ConversionCache(conversions, settings.converter.cache_bytes)
         self._vectors_file = vectors
         self._vector_cache: VectorCache | None = None
@@ -49,22 +54,39 @@ class Wiring:
 
     def plan(self, row: RootRow, root: RootSettings) -> RootPlan:
         """How the files of a root are treated."""
-        conversions = self.conversions(root.converter)
-        configuration = embedder_configuration(self.settings, root.embedder)
         return RootPlan(
             row=row,
             rules=Rules(
                 include=root.include,
                 exclude=root.exclude,
                 recursive=root.recursive,
-                wanted_suffixes=suffixes_of(conversions.mimes),
+                wanted_suffixes=suffixes_of(readable_mimes(convert_options(root.converter))),
             ),
             follow_links=root.follow_links,
             tags=root.tags,
-            conversions=conversions,
-            chunk_options=chunk_options(root.chunker),
-            segmenter=segmenter(root.chunker.segmenter),
-            embedding=self.embedding(configuration),
+            engines_of=lambda: self.engines(root),
+        )
+
+    def engines(self, root: RootSettings) -> Engines:
+        """Engines of a root, made once."""
+        with self._lock:
+            if root.name not in self._engines:
+                self._engines[root.name] = self._make_engines(root)
+            return self._engines[root.name]
+
+    def _make_engines(self, root: RootSettings) -> Engines:
+        from ingestd.chunk import chunk_stage
+
+        configuration = embedder_configuration(self.settings, root.embedder)
+        embedding = self.embedding(configuration)
+        options, splitter = chunk_options(root.chunker), segmenter(root.chunker.segmenter)
+        tokenizer = str(embedding.stage.options.get("tokenizer_sha256", embedding.stage.name))
+        return Engines(
+            conversions=self.conversions(root.converter),
+            chunk_options=options,
+            chunk_stage=chunk_stage(options, splitter.name, tokenizer, embedding.max_tokens),
+            segmenter=splitter,
+            embedding=embedding,
             embedder=configuration,
         )
 
@@ -78,8 +100,15 @@ class Wiring:
             )
         return self._conversions[converter]
 
-    def embedding(self, configuration: str) -> Embedding:
+    def embedding(self, configuration: str) -> "Embedding":
         """Embedder of this configuration (JSON), with the vector cache in front."""
+        with self._lock:
+            return self._embedding(configuration)
+
+    def _embedding(self, configuration: str) -> "Embedding":
+        from ingestd.embed.cache import VectorCache
+        from ingestd.embed.embedding import Embedding
+
         if configuration not in self._embeddings:
             value = json.loads(configuration)
             if self._vector_cache is None and self.settings.embedder.cache_bytes:
@@ -95,7 +124,7 @@ class Wiring:
         return self._embeddings[configuration]
 
     @property
-    def embeddings(self) -> Mapping[str, Embedding]:
+    def embeddings(self) -> "Mapping[str, Embedding]":
         """Embedders made so far, by their configuration."""
         return self._embeddings
 
@@ -122,7 +151,7 @@ def embedder_configuration(settings: Settings, embedder: RootEmbedderSettings) -
     return json.dumps({"name": embedder.name, "options": chosen}, sort_keys=True)
 
 
-def chunk_options(chunker: ChunkerSettings) -> ChunkOptions:
+def chunk_options(chunker: ChunkerSettings) -> "ChunkOptions":
     """Options of the chunker.
 
     Raises
@@ -130,6 +159,8 @@ def chunk_options(chunker: ChunkerSettings) -> ChunkOptions:
     ConfigurationError
         When the sizes contradict each other, those that the chunker derives from others included.
     """
+    from ingestd.chunk import ChunkOptions, sizes_of
+
     value = asdict(chunker)
     value.pop("segmenter")
     options = ChunkOptions(**value)
