@@ -26,9 +26,9 @@ python-found:
 
 demo: $(DEMO_VENV)/.installed ## install into a fresh environment, index examples/sample, search it
 	@rm -rf $(DEMO) && mkdir -p $(DEMO)
-	@echo "── ingestd sync examples/sample"
+	@echo "── ingestd sync examples/sample        (state: $(DEMO)/state)"
 	@$(DEMO_VENV)/bin/ingestd --state-dir $(DEMO)/state sync examples/sample
-	@for query in "How is sea ice measured from space?" "Which valve closes when the pressure drops?"; do \
+	@for query in "What has the river washed out below the footbridge?" "At what temperature do the coffee beans crack?"; do \
 		echo; echo "── ingestd search \"$$query\""; \
 		$(DEMO_VENV)/bin/ingestd --state-dir $(DEMO)/state search --limit 3 "$$query"; done
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from typing import Any
-from typing import Any
 
 from ingestd.cli import sync
 from ingestd.cli.arguments import Commands, add_command, add_json
