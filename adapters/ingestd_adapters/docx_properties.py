@@ -3,7 +3,7 @@
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 _CORE = "docProps/core.xml"
 _MAX_BYTES = 256 * 1024
@@ -29,8 +29,8 @@ def docx_properties(path: Path) -> dict[str, str]:
     if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
         return {}
     try:
-        root = ElementTree.fromstring(content)  # noqa: S314 (bounded, and without a document type there are no entities)
-    except ElementTree.ParseError:
+        root = ET.fromstring(content)  # noqa: S314 (bounded, and without a document type there are no entities)
+    except ET.ParseError:
         return {}
     return {
         _KEYS[element.tag]: element.text.strip()[:4096]

@@ -265,22 +265,28 @@ class _Builder:
             self._language = found[1]
         if name not in _BLOCKS:
             return
-        if name in ("td", "th"):
-            self._cell = attributes
-        elif not self._tables:
-            self._flush()
-        elif name in ("p", "div", "li", "dt", "dd"):
-            self._inline.append(" ")
+        self._begin_block(name, attributes)
         if name in ("ul", "ol", "dl"):
-            start = attributes.get("start", "")
-            number = int(start) if start.isascii() and start.isdigit() and len(start) < 9 else 1
-            self._lists.append(_List(name == "ol", number, len(self._lists)))
+            self._begin_list(name, attributes.get("start", ""))
         elif name in ("li", "dt", "dd"):
             self._item_begun = False
         elif name == "table":
             self._begin_table()
         elif name == "thead" and self._tables:
             self._tables[-1].in_head = True
+
+    def _begin_block(self, name: str, attributes: Mapping[str, str]) -> None:
+        """End the text before a block; inside a table cell it is only parted from what follows."""
+        if name in ("td", "th"):
+            self._cell = attributes
+        elif not self._tables:
+            self._flush()
+        elif name in ("p", "div", "li", "dt", "dd"):
+            self._inline.append(" ")
+
+    def _begin_list(self, name: str, start: str) -> None:
+        number = int(start) if start.isascii() and start.isdigit() and len(start) < 9 else 1
+        self._lists.append(_List(name == "ol", number, len(self._lists)))
 
     def _begin_table(self) -> None:
         """A table inside a cell is read as text of that cell."""
