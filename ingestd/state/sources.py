@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Row, text
+from sqlalchemy import Row, TextClause, text
 
 from ingestd.model.identity import Fingerprint
 from ingestd.model.source import Signature
@@ -93,7 +93,8 @@ def excluded(transaction: Transaction, root_id: int, directory: bytes, names: Co
 
 def hold(transaction: Transaction, ids: Collection[int], reason: str) -> None:
     """Removals that wait for a confirmation."""
-    transaction.execute(
+    _each(
+        transaction,
         text("UPDATE source SET state = 'held', reason = :reason WHERE id = :id"),
         [{"id": id_, "reason": reason} for id_ in ids],
     )
@@ -164,7 +165,8 @@ def removals(transaction: Transaction) -> tuple[SourceRow, ...]:
 
 def claim(transaction: Transaction, ids: Sequence[int]) -> None:
     """Count the attempt before the risky work: whatever happens then, it was counted."""
-    transaction.execute(
+    _each(
+        transaction,
         text("UPDATE source SET attempts = attempts + 1, crashes = crashes + 1 WHERE id = :id"),
         [{"id": id_} for id_ in ids],
     )
@@ -172,7 +174,8 @@ def claim(transaction: Transaction, ids: Sequence[int]) -> None:
 
 def unclaim(transaction: Transaction, ids: Sequence[int]) -> None:
     """Take back claims that were not worked on."""
-    transaction.execute(
+    _each(
+        transaction,
         text("UPDATE source SET attempts = max(attempts - 1, 0), crashes = max(crashes - 1, 0) WHERE id = :id"),
         [{"id": id_} for id_ in ids],
     )
@@ -237,14 +240,15 @@ def defer(transaction: Transaction, source: SourceRow, not_before_ns: int, reaso
 
 def mark_pending(transaction: Transaction, ids: Collection[int]) -> None:
     """Have sources worked on again, as they are."""
-    transaction.execute(
+    _each(
+        transaction,
         text(
             "UPDATE source SET state = 'pending', seq = seq + 1, attempts = 0, crashes = 0, not_before_ns = 0, "
             "reason = NULL WHERE id = :id AND state IN ('done', 'quarantined', 'pending')"
         ),
         [{"id": id_} for id_ in ids],
     )
-    transaction.execute(text("DELETE FROM quarantine WHERE source_id = :id"), [{"id": id_} for id_ in ids])
+    _each(transaction, text("DELETE FROM quarantine WHERE source_id = :id"), [{"id": id_} for id_ in ids])
 
 
 def forget(transaction: Transaction, source_id: int) -> None:
@@ -323,6 +327,12 @@ def in_state(transaction: Transaction, *states: str, root_id: int | None = None)
         {"root": root_id},
     )
     return tuple(source_of(row) for row in rows)
+
+
+def _each(transaction: Transaction, statement: TextClause, rows: Sequence[Mapping[str, object]]) -> None:
+    # SQLAlchemy takes an empty sequence for a call without parameters.
+    if rows:
+        transaction.execute(statement, list(rows))
 
 
 def _leave(
