@@ -46,6 +46,8 @@ def open_beneath(root_fd: int, path: bytes, flags: int = os.O_RDONLY) -> int:
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV), path)
     if b"\0" in path:
         raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), path)
+    if path and b"/" not in path:
+        return _open_part(root_fd, path, flags)
     if kernel_resolves() and len(path) < 4096:
         return _open_by_kernel(root_fd, path or b".", flags | _NEVER)
     return open_by_parts(root_fd, path, flags)

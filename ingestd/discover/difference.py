@@ -48,7 +48,9 @@ def difference(
             added[name] = signature
         elif not same(before, signature, ignore_inode=ignore_inode):
             changed[name] = signature
-    removed = {name: signature for name, signature in known.items() if name not in seen}
+    removed: dict[bytes, Signature | None] = {}
+    if not known.keys() <= seen.keys():
+        removed = {name: signature for name, signature in known.items() if name not in seen}
     unchanged = len(seen) - len(added) - len(changed)
     return Difference(added=added, changed=changed, removed=removed, unchanged=unchanged)
 

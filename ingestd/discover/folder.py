@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from ingestd.beneath import open_beneath, resolve_inside
 from ingestd.discover.difference import Difference, difference
 from ingestd.discover.listing import ABSENT, DirectoryScan, Folder, Listing, Looking, Stopped, holds
-from ingestd.discover.rules import RULES_FILE, RULES_FILE_BYTES, WANTED, FolderRules, Wanted
+from ingestd.discover.rules import RULES_FILE, RULES_FILE_BYTES, FolderRules, Ignored
 from ingestd.model.source import Signature
 
 _ENCODING, _ERRORS = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
 """With which :mod:`os` made names of bytes; :func:`os.fsencode` does the same in three times the time."""
+_ENTRIES_BETWEEN_STOPS = 2048
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
     stat.S_IFSOCK: "a socket",
@@ -40,12 +41,12 @@ def look_at(looking: Looking, folder: Folder, known: Mapping[bytes, Signature | 
     try:
         with os.scandir(fd) as entries:
             listed = list(entries)
-        rules, bad = _with_own_rules(fd, folder, listed)
+        rules, bad = own_rules(fd, folder.rules)
         view = _View(looking, folder, fd, rules, known, device=os.fstat(fd).st_dev)
-        for number, entry in enumerate(listed):
-            if number % 1024 == 1023 and looking.stop():
+        for start in range(0, len(listed), _ENTRIES_BETWEEN_STOPS):
+            if start and looking.stop():
                 raise Stopped
-            view.take(entry)
+            view.take(listed[start : start + _ENTRIES_BETWEEN_STOPS])
         view.unusual.extend((RULES_FILE, message) for message in bad)
         return Listing(scan=view.result(), folders=tuple(view.folders), empty=not listed)
     except OSError as error:
@@ -83,11 +84,6 @@ def _not_opened(folder: Folder, known: Mapping[bytes, Signature | None], error: 
     return Listing(scan=DirectoryScan(directory=folder.path, difference=Difference(removed=dict(known))), missing=True)
 
 
-def _with_own_rules(fd: int, folder: Folder, listed: "list[os.DirEntry[str]]") -> tuple[FolderRules, tuple[str, ...]]:
-    name = os.fsdecode(RULES_FILE)
-    return own_rules(fd, folder.rules) if any(e.name == name for e in listed) else (folder.rules, ())
-
-
 @dataclass(slots=True)
 class _View:
     """What is gathered of one directory."""
@@ -106,28 +102,42 @@ class _View:
     """Known names that could not be examined."""
     reasons: Counter[str] = field(default_factory=Counter[str])
 
-    def take(self, entry: "os.DirEntry[str]") -> None:
-        name = entry.name.encode(_ENCODING, _ERRORS)
-        try:
-            if entry.is_file(follow_symlinks=False):
-                if self._wanted(name, is_directory=False):
-                    self._take_status(name, entry.stat(follow_symlinks=False))
-            elif entry.is_symlink():
-                self._take_link(name)
-            elif entry.is_dir(follow_symlinks=False):
-                self._take_directory(name, self._below(self.folder.real, name), linked=self.folder.linked)
-            elif self._wanted(name, is_directory=False):
-                self._take_status(name, entry.stat(follow_symlinks=False))
-        except OSError as error:
-            if error.errno not in ABSENT:
-                self.uncertain.add(name)
-                self.unusual.append((name, _reason(error)))
+    def take(self, entries: "list[os.DirEntry[str]]") -> None:
+        """Take in entries. The loop is one piece because it runs for each file of a root at each scan."""
+        verdict, known, seen = self.rules.verdict, self.known, self.seen
+        for entry in entries:
+            name = entry.name.encode(_ENCODING, _ERRORS)
+            try:
+                if not entry.is_file(follow_symlinks=False):
+                    self._take_other(name, entry)
+                    continue
+                said = verdict(name, is_directory=False)
+                if isinstance(said, Ignored):
+                    self._leave_out(name, said)
+                    continue
+                status = entry.stat(follow_symlinks=False)
+            except OSError as error:
+                self._doubt(name, error)
+                continue
+            before = known.get(name)
+            # Nearly every file is unchanged: comparing four numbers is cheaper than making a value of them.
+            if (
+                before is not None
+                and before.ctime_ns == status.st_ctime_ns
+                and before.mtime_ns == status.st_mtime_ns
+                and before.size == status.st_size
+                and before.inode == status.st_ino
+            ):
+                seen[name] = before
+            else:
+                self._take_status(name, status)
 
     def result(self) -> DirectoryScan:
-        absent = self.known.keys() - self.seen.keys() - set(self.excluded)
-        kept = {name for name in absent if name in self.uncertain or self._came_back(name)}
-        outside = kept.union(self.excluded)
-        known = {name: s for name, s in self.known.items() if name not in outside} if outside else self.known
+        known = self.known
+        if not known.keys() <= self.seen.keys():
+            absent = known.keys() - self.seen.keys() - set(self.excluded)
+            outside = {name for name in absent if name in self.uncertain or self._came_back(name)}.union(self.excluded)
+            known = {name: signature for name, signature in known.items() if name not in outside}
         return DirectoryScan(
             directory=self.folder.path,
             difference=difference(known, self.seen, ignore_inode=self.looking.ignore_inode),
@@ -138,50 +148,58 @@ class _View:
             submount=self.device != self.folder.device,
         )
 
-    def _wanted(self, name: bytes, *, is_directory: bool) -> bool:
-        verdict = self.rules.verdict(name, is_directory=is_directory)
-        if verdict is WANTED or isinstance(verdict, Wanted):
-            return True
+    def _wanted(self, name: bytes) -> bool:
+        verdict = self.rules.verdict(name, is_directory=False)
+        if isinstance(verdict, Ignored):
+            self._leave_out(name, verdict)
+        return not isinstance(verdict, Ignored)
+
+    def _leave_out(self, name: bytes, verdict: Ignored) -> None:
         self.reasons[verdict.reason] += 1
-        if not is_directory and name in self.known:
+        if name in self.known:
             self.excluded.append(name)
-        return False
+
+    def _doubt(self, name: bytes, error: OSError) -> None:
+        if error.errno not in ABSENT:
+            self.uncertain.add(name)
+            self.unusual.append((name, _reason(error)))
+
+    def _take_other(self, name: bytes, entry: "os.DirEntry[str]") -> None:
+        if entry.is_symlink():
+            self._take_link(name)
+        elif entry.is_dir(follow_symlinks=False):
+            self._take_directory(name, self._below(self.folder.real, name), linked=self.folder.linked)
+        elif self._wanted(name):
+            self._take_status(name, entry.stat(follow_symlinks=False))
 
     def _take_directory(self, name: bytes, real: bytes, *, linked: bool) -> None:
-        if self._wanted(name, is_directory=True):
-            path = self._below(self.folder.path, name)
-            rules = self.rules.enter(path)
-            self.folders.append(Folder(path=path, real=real, linked=linked, rules=rules, device=self.device))
+        verdict = self.rules.verdict(name, is_directory=True)
+        if isinstance(verdict, Ignored):
+            self.reasons[verdict.reason] += 1
+            return
+        path = self._below(self.folder.path, name)
+        rules = self.rules.enter(path)
+        self.folders.append(Folder(path=path, real=real, linked=linked, rules=rules, device=self.device))
 
     def _take_status(self, name: bytes, status: os.stat_result) -> None:
-        known = self.known.get(name)
-        # Nearly every file of a scan is unchanged: comparing four numbers is cheaper than making a value of them.
-        if (
-            known is not None
-            and known.ctime_ns == status.st_ctime_ns
-            and known.mtime_ns == status.st_mtime_ns
-            and known.size == status.st_size
-            and known.inode == status.st_ino
-        ):
-            self.seen[name] = known
-        elif stat.S_ISREG(status.st_mode):
+        if stat.S_ISREG(status.st_mode):
             self.seen[name] = Signature.of(status)
         else:
             self.unusual.append((name, _KINDS.get(stat.S_IFMT(status.st_mode), "no regular file")))
 
     def _take_link(self, name: bytes) -> None:
         if not self.looking.follow_links:
-            if self._wanted(name, is_directory=False):
+            if self._wanted(name):
                 self.unusual.append((name, "a link; `follow_links` is off"))
             return
         target = resolve_inside(self.looking.root, self._below(self.folder.real, name))
         if target is None:
-            if self._wanted(name, is_directory=False):
+            if self._wanted(name):
                 self.unusual.append((name, "a link that leaves the root or leads nowhere"))
             return
         status = os.stat(target or b".", dir_fd=self.looking.root_fd, follow_symlinks=False)
         if not stat.S_ISDIR(status.st_mode):
-            if self._wanted(name, is_directory=False):
+            if self._wanted(name):
                 self._take_status(name, status)
         elif self.folder.linked or holds(target, self.folder.real):
             self.unusual.append((name, "a link to a directory, in a linked directory or to one above itself"))

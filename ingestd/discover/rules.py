@@ -18,7 +18,9 @@ _TEMPORARY_SUFFIXES: Final = frozenset(
     b".part .partial .crdownload .download .opdownload .filepart .tmp .temp .swp .swo .swx".split()
 )
 _TEMPORARY_NAMES: Final = frozenset((b"thumbs.db", b"desktop.ini"))
-_SUSPECT_SUFFIXES: Final = frozenset((b".db", b".ini"))
+_DOUBTFUL_SUFFIXES: Final = _TEMPORARY_SUFFIXES | {b".db", b".ini"}
+_ODD_STARTS: Final = b".~#"
+_TILDE: Final = ord("~")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,16 +209,13 @@ def _match(lines: tuple[_Line, ...], path: str) -> bool | None:
 
 def _doubtful(name: bytes) -> Ignored | None:
     # Runs for each entry of a scan: the plain name passes two comparisons and one look-up.
-    if name[0] in b".~#" or name[-1] == ord("~"):
-        if name[0] == ord("."):
+    if name[0] in _ODD_STARTS or name[-1] == _TILDE:
+        if name[:1] == b".":
             return _HIDDEN
-        if name[:2] == b"~$" or name[-1] == ord("~") or (name[0] == ord("#") and name[-1] == ord("#")):
+        if name[:2] == b"~$" or name[-1:] == b"~" or (name[:1] == b"#" and name[-1:] == b"#"):
             return _TEMPORARY
-    dot = name.rfind(b".")
-    if dot < 0:
-        return None
-    suffix = name[dot:].lower()
-    if suffix in _TEMPORARY_SUFFIXES or (suffix in _SUSPECT_SUFFIXES and name.lower() in _TEMPORARY_NAMES):
+    suffix = name[name.rfind(b".") :].lower()
+    if suffix in _DOUBTFUL_SUFFIXES and (suffix in _TEMPORARY_SUFFIXES or name.lower() in _TEMPORARY_NAMES):
         return _TEMPORARY
     return None
 
