@@ -3,6 +3,7 @@
 import dataclasses
 import importlib.util
 import logging
+import signal
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingestd.children import Child, ChildDied, ChildTimeout
-from ingestd.errors import AdapterUnavailable, StoreUnavailable
+from ingestd.errors import AdapterUnavailable, OutOfSpace, StoreUnavailable
 from ingestd.failpoints import failpoint
 from ingestd.model.identity import Instance, PointId
 from ingestd.model.point import Claim, Deletion, Generation, Hit, PayloadOverwrite, Points, SearchFilter, StoredPoint
@@ -56,9 +57,9 @@ class EdgeStore:
     """Client of the process that owns the files.
 
     The process is started by the first call, and again by the first call after its death. The call during which it
-    died raises ``StoreUnavailable`` and may be repeated, as every write may. So does the next flush of a generation that
-    had been written to and not flushed: what the engine kept of those writes is not known, so they are to be repeated
-    before a flush can speak for them. Safe from any thread.
+    died raises ``StoreUnavailable`` (``OutOfSpace`` when a full disk killed it), and may be repeated, as every write may.
+    So does the next flush of a generation that had been written to since its last flush: what the engine kept of those
+    writes is not known, so they are to be repeated before a flush can speak for them. Safe from any thread.
     """
 
     def __init__(self, instance: Instance, options: EdgeOptions) -> None:
@@ -204,6 +205,9 @@ class EdgeStore:
             self._unflushed.clear()
             self._child = None
             _log.warning("store.process_died", extra={"operation": frame[0]["op"], "reason": str(error)})
+            if isinstance(error, ChildDied) and error.exit_status == -signal.SIGBUS:
+                # What the kernel does to a write through a memory map when the disk has no room for it.
+                raise OutOfSpace(f"the disk of {self._options.directory} is full: {error}") from error
             raise StoreUnavailable(f"{error} during {frame[0]['op']!r}; the next call starts another") from error
 
     def _running(self) -> Child:

@@ -35,11 +35,10 @@ def opened_at(place: Path, **options: object) -> EdgeStore:
     return opened
 
 
-def killed(store: EdgeStore) -> int:
+def killed(store: EdgeStore, by: signal.Signals = signal.SIGKILL) -> None:
     pid = store.pid
     assert pid is not None
-    os.kill(pid, signal.SIGKILL)
-    return pid
+    os.kill(pid, by)
 
 
 def write(store: EdgeStore, version: int = 1, count: int = 3) -> None:
@@ -123,6 +122,14 @@ def test_a_collection_is_whole_or_not_there_when_making_it_is_cut_short(tmp_path
     write_and_flush(store)
     assert store.count(GENERATION) == 3
     store.close()
+
+
+def test_a_process_that_a_full_disk_killed_is_a_full_disk(store, tmp_path):
+    store.generations()
+    killed(store, signal.SIGBUS)
+    with pytest.raises(OutOfSpace, match=f"the disk of {tmp_path}"):
+        store.generations()
+    assert store.generations() == ()
 
 
 def test_a_call_over_its_deadline_ends_the_process(tmp_path):
