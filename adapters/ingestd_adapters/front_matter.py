@@ -15,6 +15,7 @@ from datetime import date, datetime, time
 from typing import Any
 
 _MAX_LINES = 2_000
+_MAX_DEPTH = 16
 _KEY = re.compile(r"([A-Za-z_][\w.\- ]{0,127}|\"[^\"\n]{1,128}\"|'[^'\n]{1,128}')[ \t]*:(?:[ \t]+(.*)|[ \t]*)$")
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,17})$")
 _FLOAT = re.compile(r"[-+]?[0-9]{1,17}\.[0-9]{1,17}(?:[eE][-+]?[0-9]{1,3})?$")
@@ -58,10 +59,12 @@ def _json_value(value: Any, depth: int = 0) -> Any:
         return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    if depth < 16 and isinstance(value, list):
-        return [_json_value(each, depth + 1) for each in value]
-    if depth < 16 and isinstance(value, dict):
-        return {str(key): _json_value(each, depth + 1) for key, each in value.items()}
+    if depth < _MAX_DEPTH and isinstance(value, list):
+        items: list[Any] = value  # pyright: ignore[reportUnknownVariableType]  # isinstance tells nothing of what it holds
+        return [_json_value(each, depth + 1) for each in items]
+    if depth < _MAX_DEPTH and isinstance(value, dict):
+        entries: dict[str, Any] = value  # pyright: ignore[reportUnknownVariableType]  # isinstance tells nothing of what it holds
+        return {key: _json_value(each, depth + 1) for key, each in entries.items()}
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
@@ -121,7 +124,8 @@ def _inline(text: str) -> Any:
 
 def _split(text: str) -> list[str]:
     """Items between commas that stand outside quotes; a trailing comma ends the list."""
-    items, quote, start = [], "", 0
+    items: list[str] = []
+    quote, start = "", 0
     for index, character in enumerate(text):
         if quote:
             quote = "" if character == quote else quote

@@ -5,109 +5,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ingestd.convert.render import Item, Piece, one_line
+from ingestd.convert.render import Piece, one_line
 from ingestd.model.document import BlockType
+from ingestd_adapters.html_elements import BLOCKS, CLOSED_BY, HEADINGS, META_KEYS, SILENT, VOID
+from ingestd_adapters.html_lists import Lists
 from ingestd_adapters.html_tables import Table
 from ingestd_adapters.html_tokens import End, Start, Text, Token
 
 _MAX_DEPTH = 512
 """Elements nested deeper are read as if they stood here, as browsers do."""
-_SILENT = frozenset(
-    [
-        "script",
-        "style",
-        "template",
-        "svg",
-        "nav",
-        "noscript",
-        "iframe",
-        "object",
-        "canvas",
-        "button",
-        "select",
-        "datalist",
-        "audio",
-        "video",
-        "textarea",
-        "noembed",
-        "noframes",
-        "xmp",
-        "dialog",
-        "menu",
-    ]
-)
-"""Elements whose content is no text of the document."""
-_VOID = frozenset(
-    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
-)
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "details",
-        "div",
-        "dd",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "header",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "html",
-        "legend",
-        "li",
-        "main",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-        "caption",
-        "head",
-    ]
-)
-_HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_CLOSED_BY: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
-    "li": (frozenset({"li"}), frozenset({"ul", "ol"})),
-    "dt": (frozenset({"dt", "dd"}), frozenset({"dl"})),
-    "dd": (frozenset({"dt", "dd"}), frozenset({"dl"})),
-    "tr": (frozenset({"tr", "td", "th"}), frozenset({"table"})),
-    "td": (frozenset({"td", "th"}), frozenset({"table"})),
-    "th": (frozenset({"td", "th"}), frozenset({"table"})),
-    "tbody": (frozenset({"tr", "td", "th", "thead", "tbody"}), frozenset({"table"})),
-    "tfoot": (frozenset({"tr", "td", "th", "thead", "tbody"}), frozenset({"table"})),
-    "thead": (frozenset({"tr", "td", "th", "caption"}), frozenset({"table"})),
-}
-"""A start tag → elements whose end tag it stands for, and the elements at which the search stops."""
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:)[-\s]?([\w.+#-]{1,40})")
 _SPACE = re.compile(r"\s+")
-_META_KEYS: Mapping[str, str] = {
-    "author": "authors", "article:author": "authors", "dc.creator": "authors", "citation_author": "authors",
-    "description": "description", "og:description": "description", "keywords": "keywords",
-    "date": "date", "dc.date": "date", "article:published_time": "date", "article:modified_time": "modified",
-    "og:title": "title", "dc.title": "title",
-}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -135,14 +43,6 @@ def page_of(tokens: Iterable[Token]) -> Page:
     return builder.page
 
 
-@dataclass(slots=True)
-class _List:
-    ordered: bool
-    number: int
-    depth: int
-    """Of its items."""
-
-
 class _Builder:
     """The open elements, and the block that is being filled."""
 
@@ -152,9 +52,7 @@ class _Builder:
         self._open: Counter[str] = Counter()
         self._inline: list[str] = []
         self._pictures: list[str] = []
-        self._items: list[Item] = []
-        self._item_begun = False
-        self._lists: list[_List] = []
+        self._list = Lists()
         self._tables: list[Table] = []
         self._cell: Mapping[str, str] = {}
         self._language: str | None = None
@@ -170,12 +68,12 @@ class _Builder:
     def start(self, tag: Start) -> None:
         """A start tag."""
         name = tag.name
-        if name in _BLOCKS:
+        if name in BLOCKS:
             self._imply_ends(name)
-        if name in _VOID:
+        if name in VOID:
             self._void(name, tag.attributes)
             return
-        if name in _SILENT or "hidden" in tag.attributes or tag.attributes.get("role") == "navigation":
+        if name in SILENT or "hidden" in tag.attributes or tag.attributes.get("role") == "navigation":
             name = f"!{name}"
             self._silent += 1
         elif not self._silent:
@@ -223,7 +121,7 @@ class _Builder:
             self._pop_to("head")
         if self._open["p"] and self._stack[-1] == "p":
             self._pop()
-        closed, bounds = _CLOSED_BY.get(name, (frozenset[str](), frozenset[str]()))
+        closed, bounds = CLOSED_BY.get(name, (frozenset[str](), frozenset[str]()))
         if not closed:
             return
         depth = len(self._stack)
@@ -252,7 +150,7 @@ class _Builder:
                 self._pictures.append(alternative)
 
     def _meta(self, attributes: Mapping[str, str]) -> None:
-        key = _META_KEYS.get((attributes.get("name") or attributes.get("property") or "").lower())
+        key = META_KEYS.get((attributes.get("name") or attributes.get("property") or "").lower())
         value = one_line(attributes.get("content", ""))
         if key and value:
             self.page.meta.setdefault(key, value[:4096])
@@ -263,13 +161,13 @@ class _Builder:
             self.page.meta.setdefault("language", attributes["lang"][:35])
         if name in ("pre", "code") and (found := _LANGUAGE.search(attributes.get("class", ""))):
             self._language = found[1]
-        if name not in _BLOCKS:
+        if name not in BLOCKS:
             return
         self._begin_block(name, attributes)
         if name in ("ul", "ol", "dl"):
-            self._begin_list(name, attributes.get("start", ""))
+            self._list.begin(ordered=name == "ol", start=attributes.get("start", ""))
         elif name in ("li", "dt", "dd"):
-            self._item_begun = False
+            self._list.begin_item()
         elif name == "table":
             self._begin_table()
         elif name == "thead" and self._tables:
@@ -283,10 +181,6 @@ class _Builder:
             self._flush()
         elif name in ("p", "div", "li", "dt", "dd"):
             self._inline.append(" ")
-
-    def _begin_list(self, name: str, start: str) -> None:
-        number = int(start) if start.isascii() and start.isdigit() and len(start) < 9 else 1
-        self._lists.append(_List(name == "ol", number, len(self._lists)))
 
     def _begin_table(self) -> None:
         """A table inside a cell is read as text of that cell."""
@@ -304,14 +198,12 @@ class _Builder:
         elif name in ("thead", "table", "caption") and self._tables:
             self._finish_table(name)
         elif self._tables:
-            if name in _BLOCKS:
+            if name in BLOCKS:
                 self._inline.append(" ")
-        elif name in _BLOCKS:
+        elif name in BLOCKS:
             self._flush(name)
-            if name in ("ul", "ol", "dl") and self._lists:
-                self._lists.pop()
-                if not self._lists:
-                    self._flush_list()
+            if name in ("ul", "ol", "dl") and self._list.end():
+                self._flush_list()
 
     def _finish_table(self, name: str) -> None:
         table = self._tables[-1]
@@ -353,31 +245,18 @@ class _Builder:
             self._add(Piece(type=BlockType.CODE, text=text, language=language))
             return
         self._language = None
-        if name in _HEADINGS:
-            self._add(Piece(type=BlockType.SECTION, text=text, level=_HEADINGS[name]))
+        if name in HEADINGS:
+            self._add(Piece(type=BlockType.SECTION, text=text, level=HEADINGS[name]))
         elif name == "figcaption":
             self._add(Piece(type=BlockType.CAPTION, text=text))
-        elif self._lists:
-            self._add_item(text, name)
+        elif self._list.open:
+            self._list.add(text, deeper=name == "dd" or self._open["dd"] > 0)
         else:
             self._add(Piece(type=BlockType.PARAGRAPH, text=text))
 
-    def _add_item(self, text: str, name: str) -> None:
-        current = self._lists[-1]
-        if self._item_begun and self._items:
-            last = self._items[-1]
-            self._items[-1] = Item(text=f"{last.text}\n{text}", depth=last.depth, number=last.number)
-            return
-        depth = current.depth + (name == "dd" or bool(self._open["dd"]))
-        self._items.append(Item(text=text, depth=depth, number=current.number if current.ordered else None))
-        current.number += 1
-        self._item_begun = True
-
     def _flush_list(self) -> None:
-        if self._items:
-            self.page.pieces.append(Piece(type=BlockType.LIST, items=tuple(self._items)))
-            self._items.clear()
-        self._item_begun = False
+        if (piece := self._list.take()) is not None:
+            self.page.pieces.append(piece)
 
     def _add(self, piece: Piece) -> None:
         self._flush_list()

@@ -5,7 +5,7 @@ The parser of the standard library takes minutes for a few kilobytes of unclosed
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import unescape
 
 _TAG = re.compile(r"<(/?+)([A-Za-z][^\s/>]*+)")
@@ -25,7 +25,7 @@ class Start:
     """A start tag."""
 
     name: str
-    attributes: Mapping[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ class _MammothConverter:
 
 
 def _page(request: ConversionRequest) -> str:
-    import mammoth as engine  # type: ignore[import-untyped]  # mammoth ships no types
+    engine: Any = importlib.import_module("mammoth")
 
     with request.path.open("rb") as file:
         try:
@@ -72,7 +72,7 @@ def _page(request: ConversionRequest) -> str:
             result = engine.convert_to_html(
                 file,
                 style_map=_STYLES,
-                convert_image=engine.images.img_element(lambda _image: {"src": ""}),
+                convert_image=engine.images.img_element(_no_source),
                 include_embedded_style_map=False,
             )
         except MemoryError:
@@ -81,3 +81,7 @@ def _page(request: ConversionRequest) -> str:
             raise CorruptFile(f"{request.name} cannot be read as DOCX ({type(error).__name__}: {error})") from error
     page: str = result.value
     return page
+
+
+def _no_source(_image: Any) -> dict[str, str]:
+    return {"src": ""}

@@ -10,18 +10,19 @@ from html import unescape
 
 from ingestd.model.document import Block, BlockType
 from ingestd_adapters.markdown_containers import container_end
+from ingestd_adapters.markdown_extents import fence_end, footnote_end, html_block_end, indented_end, table_end
 from ingestd_adapters.markdown_lines import (
     INDENTED,
     Lines,
-    closes_fence,
+    breaks_paragraph,
     fence,
     first_column,
     heading_level,
     heading_text,
     html_end,
-    interrupts,
     list_marker,
-    table_columns,
+    plain_start,
+    table_begins,
     thematic_break,
     underline_level,
 )
@@ -34,7 +35,6 @@ _QUOTE_MARK = re.compile(r" {0,3}+> ?+")
 _TAG = re.compile(r"<[^<>]*+>")
 _ALT = re.compile(r"\balt *+= *+(?:\"([^\"<>]*+)\"|'([^'<>]*+)')", re.IGNORECASE)
 _SILENT_TAG = re.compile(r"<(?:script|style)(?=[\s>])", re.IGNORECASE)
-_PLAIN_START = re.compile(r"[^\s#`~>\-+*_<$\[\d|:=\\]")
 
 
 def scan(text: str, first_line: int = 0) -> list[Block]:
@@ -65,7 +65,7 @@ class _Scanner:
             return index + 1
         if at >= INDENTED:
             return self._indented(index)
-        if _PLAIN_START.match(line, at):
+        if plain_start(line, at):
             return self._table(index) or self._paragraph(index)
         return (
             self._heading(index, line, at)
@@ -116,13 +116,7 @@ class _Scanner:
         opened = fence(line, at)
         if not opened:
             return 0
-        after = index + 1
-        while after < len(self.lines):
-            inner = self.lines.expanded(after)
-            column = first_column(inner)
-            if column < INDENTED and inner[column : column + 1] == opened[0] and closes_fence(inner, opened, column):
-                break
-            after += 1
+        after = fence_end(self.lines, index, opened)
         text = self._text(index + 1, after) if after > index + 1 else ""
         words = line[at + len(opened) :].split(maxsplit=1)
         kind = BlockType.CODE if text.strip() else BlockType.FURNITURE
@@ -130,15 +124,7 @@ class _Scanner:
         return self._add(kind, index, min(after + 1, len(self.lines)), text if text.strip() else "", language=language)
 
     def _indented(self, index: int) -> int:
-        after = last = index + 1
-        while after < len(self.lines):
-            line = self.lines.expanded(after)
-            at = first_column(line)
-            if at < len(line):
-                if at < INDENTED:
-                    break
-                last = after + 1
-            after += 1
+        last = indented_end(self.lines, index)
         text = "\n".join(self.lines.expanded(each)[INDENTED:] for each in range(index, last))
         return self._add(BlockType.CODE, index, last, text)
 
@@ -159,17 +145,7 @@ class _Scanner:
         ending = html_end(line, at, interrupting=False)
         if ending is None:
             return 0
-        after = index
-        while after < len(self.lines):
-            if isinstance(ending, str):
-                if self.lines.blank(after):
-                    break
-            elif ending.search(self.lines.raw(after), at + 2 if after == index else 0):
-                after += 1
-                break
-            after += 1
-        while self.lines.blank(after - 1):
-            after -= 1
+        after = html_block_end(self.lines, index, at, ending)
         return self._add_html(index, after)
 
     def _add_html(self, index: int, after: int) -> int:
@@ -202,37 +178,16 @@ class _Scanner:
         found = _FOOTNOTE.match(line, at)
         if not found:
             return 0
-        after = last = index + 1
-        while after < len(self.lines):
-            inner = self.lines.expanded(after)
-            column = first_column(inner)
-            if column < len(inner):
-                if column < INDENTED and (last != after or self._breaks_paragraph(inner, column)):
-                    break
-                last = after + 1
-            after += 1
+        last = footnote_end(self.lines, index)
         text = self._text(index, last).strip()
         text = text[text.index("]:") + 2 :].strip()
         return self._add(BlockType.FOOTNOTE if text else BlockType.FURNITURE, index, last, text)
 
     def _table(self, index: int) -> int:
-        if not self._table_begins(index):
+        if not table_begins(self.lines, index):
             return 0
-        after = index + 2
-        while after < len(self.lines):
-            line = self.lines.expanded(after)
-            at = first_column(line)
-            if at >= min(len(line), INDENTED) or self._breaks_table(line, at):
-                break
-            after += 1
+        after = table_end(self.lines, index)
         return self._add(BlockType.TABLE, index, after, self._text(index, after), header_rows=2)
-
-    def _table_begins(self, index: int) -> bool:
-        if index + 1 >= len(self.lines):
-            return False
-        delimiter = self.lines.expanded(index + 1)
-        # Most lines are told apart by their first character alone.
-        return delimiter.lstrip(" ")[:1] in ("|", "-", ":") and table_columns(self.lines.expanded(index), delimiter) > 0
 
     def _paragraph(self, index: int) -> int:
         after = index + 1
@@ -245,28 +200,10 @@ class _Scanner:
                 if level := underline_level(line, at):
                     text = " ".join(self._text(index, after).split("\n")).strip()
                     return self._add(BlockType.SECTION, index, after + 1, text, level=level)
-                if self._breaks_paragraph(line, at) or self._table_begins(after):
+                if breaks_paragraph(line, at) or table_begins(self.lines, after):
                     break
             after += 1
         return self._add_paragraph(index, after)
-
-    def _breaks_paragraph(self, line: str, at: int) -> bool:
-        if _PLAIN_START.match(line, at):
-            return False
-        marker = list_marker(line, at)
-        return (
-            line[at] == ">"
-            or heading_level(line, at) > 0
-            or bool(fence(line, at))
-            or thematic_break(line, at)
-            or (marker is not None and interrupts(marker, line, at))
-            or html_end(line, at, interrupting=True) is not None
-        )
-
-    def _breaks_table(self, line: str, at: int) -> bool:
-        return not _PLAIN_START.match(line, at) and (
-            self._breaks_paragraph(line, at) or list_marker(line, at) is not None
-        )
 
     def _add_paragraph(self, index: int, after: int) -> int:
         text = "\n".join(self.lines.raw(each).strip(" \t") for each in range(index, after))

@@ -12,6 +12,7 @@ from ingestd_adapters.markdown_lines import (
     INDENTED,
     Lines,
     Marker,
+    begins_block,
     closes_fence,
     fence,
     first_column,
@@ -170,19 +171,7 @@ def _lazy(state: _Open, line: str, position: int, at: int) -> bool:
         return False
     if at - position >= INDENTED:
         return True
-    return not starts_block(line, at)
-
-
-def starts_block(line: str, at: int) -> bool:
-    """Whether a block begins here that may end a container's paragraph from outside."""
-    return (
-        line[at] == ">"
-        or heading_level(line, at) > 0
-        or bool(fence(line, at))
-        or thematic_break(line, at)
-        or list_marker(line, at) is not None
-        or html_end(line, at, interrupting=True) is not None
-    )
+    return not begins_block(line, at)
 
 
 def _open_rest(state: _Open, line: str, position: int, *, broken: bool) -> None:

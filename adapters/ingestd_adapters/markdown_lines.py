@@ -16,6 +16,7 @@ _SETEXT = re.compile(r"(?:=++|-++) *+$")
 _BULLET = re.compile(r"[-+*](?= |$)")
 _ORDERED = re.compile(r"([0-9]{1,9}+)([.)])(?= |$)")
 _DELIMITER_CELL = re.compile(r":?+-++:?+")
+_PLAIN_START = re.compile(r"[^\s#`~>\-+*_<$\[\d|:=\\]")
 _BAR = re.compile(r"(?<!\\)\|")
 _RAW_TAG = re.compile(r"<(?:script|pre|style|textarea)(?=[ >]|$)", re.IGNORECASE)
 _RAW_END = re.compile(r"</(?:script|pre|style|textarea)>", re.IGNORECASE)
@@ -47,7 +48,8 @@ class Lines:
     @classmethod
     def of(cls, text: str) -> "Lines":
         """Lines of the text; LF, CR LF and CR end a line."""
-        starts, ends = [0], []
+        starts: list[int] = [0]
+        ends: list[int] = []
         for found in _NEWLINE.finditer(text):
             ends.append(found.start())
             starts.append(found.end())
@@ -190,3 +192,37 @@ def _cells(row: str) -> int:
     bare = row.strip(" ")
     bars = sum(1 for _ in _BAR.finditer(bare))
     return bars + 1 - bare.startswith("|") - (len(bare) > 1 and bool(re.search(r"(?<!\\)\|$", bare)))
+
+
+def table_begins(lines: Lines, index: int) -> bool:
+    """Whether this line and the next begin a table."""
+    if index + 1 >= len(lines):
+        return False
+    delimiter = lines.expanded(index + 1)
+    # Most lines are told apart by their first character alone.
+    return delimiter.lstrip(" ")[:1] in ("|", "-", ":") and table_columns(lines.expanded(index), delimiter) > 0
+
+
+def plain_start(line: str, at: int) -> bool:
+    """Whether the line's first character can begin nothing but a paragraph or a table."""
+    return _PLAIN_START.match(line, at) is not None
+
+
+def breaks_paragraph(line: str, at: int) -> bool:
+    """Whether a block begins here that ends an open paragraph."""
+    if plain_start(line, at):
+        return False
+    marker = list_marker(line, at)
+    return (
+        line[at] == ">"
+        or heading_level(line, at) > 0
+        or bool(fence(line, at))
+        or thematic_break(line, at)
+        or (marker is not None and interrupts(marker, line, at))
+        or html_end(line, at, interrupting=True) is not None
+    )
+
+
+def begins_block(line: str, at: int) -> bool:
+    """Whether a block begins here that is no continuation of a table or a lazy paragraph."""
+    return not plain_start(line, at) and (breaks_paragraph(line, at) or list_marker(line, at) is not None)

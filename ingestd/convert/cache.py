@@ -25,6 +25,10 @@ _EVICT_TO = 0.9
 Pinned = Callable[[Fingerprint, Digest], bool]
 
 
+def _nothing_pinned(_fingerprint: Fingerprint, _digest: Digest) -> bool:
+    return False
+
+
 class ConversionCache:
     """One compressed file an entry, the least recently used ones evicted over the limit.
 
@@ -45,7 +49,7 @@ class ConversionCache:
         """
         self.directory = directory
         self._limit_bytes = limit_bytes
-        self._pinned = pinned or (lambda _fingerprint, _digest: False)
+        self._pinned = pinned or _nothing_pinned
         self._lock = threading.Lock()
         self._bytes: int | None = None
         self._evict_above = limit_bytes

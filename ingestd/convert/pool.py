@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ class Pool:
             ) from error
 
     @contextlib.contextmanager
-    def _worker(self) -> Iterator[_Worker]:
+    def _worker(self) -> Generator[_Worker, None, None]:
         """A process for the caller alone; it goes back to the pool if it still lives."""
         worker = self._take() or self._start()
         try:
@@ -196,7 +196,7 @@ class _Peak:
 
 
 @contextlib.contextmanager
-def _peak(pid: int) -> Iterator[_Peak]:
+def _peak(pid: int) -> Generator[_Peak, None, None]:
     """Watch the address space of a process: it cannot be asked once it is dead."""
     peak, stop = _Peak(), threading.Event()
 

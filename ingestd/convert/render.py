@@ -16,6 +16,7 @@ _MARK = re.compile(
     r"#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|=+\s*$|(?:[-*_]\s*){3,}$|`{3}|~{3}|<(?=[A-Za-z/!?])|\$\$|!?\[|[-:|](?=[-:|\s]*$)"
 )
 _CLOSING_MARKS = re.compile(r"(^|\s)(#+)$")
+_ESCAPED_CLOSING = r"\1\\\2"
 _BARS = re.compile(r"\\*\|")
 _BACKTICKS = re.compile(r"^\s{0,3}(`{3,})", re.MULTILINE)
 _NOT_A_WORD = re.compile(r"[^\w.+#-]")
@@ -99,30 +100,47 @@ def _block(piece: Piece, text: str, start: int, end: int, header_rows: int) -> B
 
 def _rendered(piece: Piece, *, turn: bool) -> tuple[str, str, int]:
     """Markdown, plain text and header rows of one piece."""
+    if piece.type is BlockType.TABLE:
+        rows, header_rows = _table(piece)
+        return rows, rows, header_rows
+    if piece.type is BlockType.LIST:
+        items = _list(piece.items, turn=turn)
+        return items, items, 0
+    text = _text(piece)
+    return (_marked(piece, text) if text else ""), text, 0
+
+
+def _text(piece: Piece) -> str:
+    """Plain text of a piece that is neither list nor table."""
+    match piece.type:
+        case BlockType.TITLE | BlockType.SECTION | BlockType.FOOTNOTE:
+            return one_line(piece.text)
+        case BlockType.PICTURE:
+            return one_line(piece.text).replace("[", "(").replace("]", ")")
+        case BlockType.CODE:
+            return _code(piece.text)
+        case BlockType.FORMULA:
+            return _lines(piece.text).replace("$$", "$ $")
+        case _:
+            return _lines(piece.text)
+
+
+def _marked(piece: Piece, text: str) -> str:
+    """The text with the marks of its type."""
     match piece.type:
         case BlockType.TITLE | BlockType.SECTION:
-            text = one_line(piece.text)
-            return (f"{'#' * _level(piece)} {_heading(text)}" if text else ""), text, 0
-        case BlockType.LIST:
-            text = _list(piece.items, turn=turn)
-            return text, text, 0
-        case BlockType.TABLE:
-            text, header_rows = _table(piece)
-            return text, text, header_rows
+            return f"{'#' * _level(piece)} {_CLOSING_MARKS.sub(_ESCAPED_CLOSING, text)}"
         case BlockType.CODE:
-            return (*_code(piece), 0)
+            fence = "`" * max(3, 1 + max((len(found[1]) for found in _BACKTICKS.finditer(text)), default=2))
+            return f"{fence}{_word(piece.language)}\n{text}\n{fence}"
         case BlockType.FORMULA:
-            text = _lines(piece.text).replace("$$", "$ $")
-            return (f"$$\n{text}\n$$" if text else ""), text, 0
+            return f"$$\n{text}\n$$"
         case BlockType.PICTURE:
-            text = one_line(piece.text).replace("[", "(").replace("]", ")")
-            return (f"![{text}]()" if text else ""), text, 0
+            return f"![{text}]()"
         case BlockType.FOOTNOTE if _word(piece.label):
-            text = one_line(piece.text)
-            return (f"[^{_word(piece.label)}]: {text}" if text else ""), text, 0
+            return f"[^{_word(piece.label)}]: {text}"
         case _:
-            text = _lines(piece.text)
-            return "\n".join(_escaped(line) for line in text.split("\n")) if text else "", text, 0
+            return "\n".join(_escaped(line) for line in text.split("\n"))
 
 
 def one_line(text: str) -> str:
@@ -139,10 +157,6 @@ def _level(piece: Piece) -> int:
     return min(max(piece.level or 1, 1), 6)
 
 
-def _heading(text: str) -> str:
-    return _CLOSING_MARKS.sub(r"\1\\\2", text)
-
-
 def _escaped(line: str) -> str:
     if number := _NUMBER.match(line):
         return f"{number[1]}\\{line[number.end(1) :]}"
@@ -153,12 +167,9 @@ def _word(text: str | None) -> str:
     return _NOT_A_WORD.sub("", text or "")[:64]
 
 
-def _code(piece: Piece) -> tuple[str, str]:
-    text = clean(piece.text).replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
-    if not text.strip():
-        return "", ""
-    fence = "`" * max(3, 1 + max((len(found[1]) for found in _BACKTICKS.finditer(text)), default=2))
-    return f"{fence}{_word(piece.language)}\n{text}\n{fence}", text
+def _code(text: str) -> str:
+    whole = clean(text).replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
+    return whole if whole.strip() else ""
 
 
 def _list(items: Sequence[Item], *, turn: bool) -> str:

@@ -1,6 +1,7 @@
 """Whether a converted document may go on."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -41,16 +42,14 @@ def finished(document: Document, name: str) -> Document:
 
 
 def _clean_value(value: Any, depth: int) -> Any:
-    match value:
-        case str():
-            return clean(value)
-        case Mapping() if depth < _MAX_META_DEPTH:
-            return {clean(str(key)): _clean_value(each, depth + 1) for key, each in value.items()}
-        case list() | tuple() if depth < _MAX_META_DEPTH:
-            return [_clean_value(each, depth + 1) for each in value]
-        case None | bool() | int():
-            return value
-        case float() if value - value == 0:
-            return value
-        case _:
-            return clean(str(value))
+    if isinstance(value, str):
+        return clean(value)
+    if value is None or isinstance(value, bool | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    if depth < _MAX_META_DEPTH and isinstance(value, Mapping):
+        entries: Mapping[Any, Any] = value  # pyright: ignore[reportUnknownVariableType]  # isinstance tells nothing of what it holds
+        return {clean(str(key)): _clean_value(each, depth + 1) for key, each in entries.items()}
+    if depth < _MAX_META_DEPTH and isinstance(value, list | tuple):
+        items: Sequence[Any] = value  # pyright: ignore[reportUnknownVariableType]  # isinstance tells nothing of what it holds
+        return [_clean_value(each, depth + 1) for each in items]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # as above
+    return clean(str(value))
