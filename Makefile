@@ -34,9 +34,8 @@ demo: $(DEMO_VENV)/.installed ## install into a fresh environment, index example
 
 $(DEMO_VENV)/.installed: pyproject.toml constraints.txt $(shell find ingestd adapters/ingestd_adapters migrations -name '*.py' 2>/dev/null) | python-found
 	@test -x $(DEMO_VENV)/bin/python || "$(PYTHON)" -m venv $(DEMO_VENV)
-	@$(DEMO_VENV)/bin/python $(PIP) install -q --upgrade pip
-	@$(DEMO_VENV)/bin/python $(PIP) install -q --force-reinstall --no-deps -c constraints.txt .
-	@$(DEMO_VENV)/bin/python $(PIP) install -q -c constraints.txt ".[model]"
+	@$(DEMO_VENV)/bin/python $(PIP) install -qq --upgrade pip
+	@$(DEMO_VENV)/bin/python $(PIP) install -qq -c constraints.txt ".[model]"
 	@touch $@
 .PHONY: demo
 
@@ -44,8 +43,8 @@ $(DEMO_VENV)/.installed: pyproject.toml constraints.txt $(shell find ingestd ada
 
 $(BIN)/.installed-dev: pyproject.toml constraints.txt | python-found
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
-	@$(BIN)/python $(PIP) install -q --upgrade pip
-	@$(BIN)/python $(PIP) install -q -c constraints.txt -e ".[model,docling]" --group dev
+	@$(BIN)/python $(PIP) install -qq --upgrade pip
+	@$(BIN)/python $(PIP) install -qq -c constraints.txt -e ".[model,docling]" --group dev
 	@touch $@
 
 venv: $(BIN)/.installed-dev ## make the development environment

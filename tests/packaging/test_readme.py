@@ -67,8 +67,8 @@ def test_the_commands_run_as_they_stand(tmp_path: Path) -> None:
     outputs += [run(block, tmp_path) for block in commands[1:]]
     assert load(tmp_path / "ingestd.toml").roots[0].tags == ("private",)
     for output in outputs[:2]:
-        first_hit = output[output.index("notes: ") :].splitlines()[0]
-        assert first_hit == "notes: pump.md"
+        hits = re.findall(r"^0\.\d{3}  (.*)$", output, re.MULTILINE)
+        assert hits[0] == "notes: pump.md"
     assert "Pump > Valves" in outputs[0]
     assert "half.md" not in outputs[1]
 
