@@ -113,7 +113,14 @@ class Loop:
 
     def _scan_one(self, id_: int, directories: frozenset[bytes] | None = None, *, deep: bool = True) -> None:
         if id_ in self._parts.roots and not self._signals.stop.is_set():
-            scan_root(self._parts, self._parts.roots[id_], self._tally, directories=directories, deep=deep)
+            scan_root(
+                self._parts,
+                self._parts.roots[id_],
+                self._tally,
+                directories=directories,
+                deep=deep,
+                covered=lambda directory: self._watches.cover(id_, directory),
+            )
 
     def _work(self) -> float:
         """Do what is due; gives the seconds until something may be due again."""

@@ -8,6 +8,9 @@ from ingestd.discover.watch import Broken, Degraded, Hints, Polling, Watch, Watc
 from ingestd.logs import Log
 from ingestd.pipeline.parts import RootPlan
 
+REFUSED_ROUNDS = 60
+"""A watch that the kernel refused is tried again at each so many looks."""
+
 _log = Log(__name__)
 
 
@@ -24,6 +27,7 @@ class Watches:
         self._wake = wake
         self._watches: dict[int, Watch] = {}
         self._health: dict[int, WatchHealth] = {}
+        self._rounds = 0
 
     def follow(self, plans: Mapping[int, RootPlan], polls: Mapping[int, str]) -> list[int]:
         """Watch these roots and no others; returns the ids of those newly watched, which need a scan."""
@@ -44,10 +48,11 @@ class Watches:
         return {id_: hints for id_, watch in self._watches.items() if (hints := watch.take())}
 
     def supervise(self, plans: Mapping[int, RootPlan]) -> None:
-        """Restart watches that broke; what they missed is hinted at."""
+        """Restart watches that broke, and now and then those that the kernel refused; what they missed is hinted at."""
+        self._rounds += 1
         for id_, watch in self._watches.items():
             health = watch.check()
-            if isinstance(health, Broken):
+            if isinstance(health, Broken) or (isinstance(health, Polling) and self._rounds % REFUSED_ROUNDS == 0):
                 health = watch.restart()
             if id_ in plans:
                 self._tell(id_, plans[id_].name, health)

@@ -1,10 +1,9 @@
 """Scans roots, then states in the ledger what changed."""
 
 import json
-from base64 import b64encode
-from collections.abc import Collection, Iterable
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
 
 from ingestd.discover.difference import moves
 from ingestd.discover.root import Online, Replaced, RootIdentity, Vanished, examine
@@ -33,9 +32,20 @@ def scan_roots(parts: Parts, tally: Tally) -> None:
 
 
 def scan_root(
-    parts: Parts, plan: RootPlan, tally: Tally, *, directories: Collection[bytes] | None = None, deep: bool = True
+    parts: Parts,
+    plan: RootPlan,
+    tally: Tally,
+    *,
+    directories: Collection[bytes] | None = None,
+    deep: bool = True,
+    covered: Callable[[bytes], None] = lambda _directory: None,
 ) -> bool:
     """Scan one root, or some directories of it; a root that is not what it was retires nothing.
+
+    Parameters
+    ----------
+    covered
+        Called with each directory that the scan came by.
 
     Returns
     -------
@@ -43,11 +53,15 @@ def scan_root(
         Whether the root is there.
     """
     with closing(KnownInLedger(parts.ledger, plan.row.id)) as known:
-        identity = _identity(plan)
+        row = _row(parts, plan)
+        identity = _identity(row)
         match examine(plan.row.path, identity, known):
             case Vanished(reason=reason):
                 _set_offline(parts, plan, reason)
                 return False
+            case Replaced(identity=seen, looked_for=looked_for, alike=alike) if alike == looked_for:
+                # The same tree under another number: some file systems give the device a new one at every boot.
+                log.info("root.renumbered", root=plan.name, looked_for=looked_for)
             case Replaced(found=found, looked_for=looked_for):
                 _set_offline(
                     parts,
@@ -61,19 +75,47 @@ def scan_root(
         if identity != seen:
             with parts.ledger.write("root") as transaction:
                 roots.set_identity(transaction, plan.row.id, seen.device, seen.inode)
-        root = ScanRoot(path=plan.row.path, rules=plan.rules, identity=seen, follow_links=plan.follow_links)
+        if row.state == "vanished":
+            # It is back: whatever happened to it meanwhile is to be found.
+            directories = None
+        root = ScanRoot(
+            path=plan.row.path,
+            rules=plan.rules,
+            identity=seen,
+            follow_links=plan.follow_links,
+            submounts=_submounts(parts, plan),
+        )
         found_scans = scan(root, known, directories=directories, deep=deep, stop=parts.stop.is_set)
-        _apply_all(parts, plan, found_scans, tally, whole=directories is None)
+        _apply_all(parts, plan, _telling(found_scans, covered), tally, whole=directories is None)
     return True
 
 
-def _identity(plan: RootPlan) -> RootIdentity | None:
-    if plan.row.device is None or plan.row.inode is None:
+def _identity(row: roots.RootRow) -> RootIdentity | None:
+    if row.device is None or row.inode is None:
         return None
-    return RootIdentity(device=plan.row.device, inode=plan.row.inode)
+    return RootIdentity(device=row.device, inode=row.inode)
+
+
+def _telling(scans: Iterable[DirectoryScan], covered: Callable[[bytes], None]) -> Iterator[DirectoryScan]:
+    for one in scans:
+        covered(one.directory)
+        yield one
+
+
+def _submounts(parts: Parts, plan: RootPlan) -> frozenset[bytes]:
+    with parts.ledger.read() as transaction:
+        return frozenset(map(b64decode, json.loads(facts.read(transaction, f"submounts:{plan.name}") or "[]")))
+
+
+def _row(parts: Parts, plan: RootPlan) -> roots.RootRow:
+    with parts.ledger.read() as transaction:
+        return roots.by_id(transaction, plan.row.id)
 
 
 def _set_offline(parts: Parts, plan: RootPlan, reason: str) -> None:
+    row = _row(parts, plan)
+    if (row.state, row.reason) == ("vanished", reason):
+        return
     log.warning("root.vanished", root=plan.name, reason=reason)
     with parts.ledger.write("root") as transaction:
         roots.set_state(transaction, plan.row.id, "vanished", reason)
@@ -83,7 +125,10 @@ def _apply_all(parts: Parts, plan: RootPlan, scans: Iterable[DirectoryScan], tal
     batch: list[DirectoryScan] = []
     waiting = 0
     notes: dict[str, list[list[str]]] = {}
+    submounts: set[bytes] = set()
     for one in scans:
+        if one.submount:
+            submounts.add(one.directory)
         _count(plan, one, tally)
         _note(notes, one)
         changes = _changes(one)
@@ -97,6 +142,11 @@ def _apply_all(parts: Parts, plan: RootPlan, scans: Iterable[DirectoryScan], tal
     _pair_moves(parts, plan, tally)
     with parts.ledger.write("scanned") as transaction:
         _keep_notes(transaction, plan, notes, whole=whole)
+        if submounts:
+            # Never forgotten here: while nothing is mounted there, what was in it is not gone.
+            known = set(map(b64decode, json.loads(facts.read(transaction, f"submounts:{plan.name}") or "[]")))
+            listed = sorted(b64encode(path).decode() for path in known | submounts)
+            facts.state(transaction, f"submounts:{plan.name}", json.dumps(listed))
         if whole and not parts.stop.is_set():
             roots.scanned(transaction, plan.row.id, parts.clock.wall_ns())
 
@@ -172,10 +222,3 @@ def _keep_notes(transaction: Transaction, plan: RootPlan, notes: dict[str, list[
     found = notes if whole else {**json.loads(facts.read(transaction, key) or "{}"), **notes}
     kept = dict([item for item in found.items() if item[1]][:NOTES_KEPT])
     facts.state(transaction, key, json.dumps(kept))
-
-
-def accept(parts: Parts, plan: RootPlan) -> RootPlan:
-    """Take the directory that stands at the root's path now for the root, as a person confirmed."""
-    with parts.ledger.write("root") as transaction:
-        roots.forget_identity(transaction, plan.row.id)
-    return replace(plan, row=replace(plan.row, device=None, inode=None))

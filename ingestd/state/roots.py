@@ -46,6 +46,11 @@ def record(transaction: Transaction, name: str, path: bytes, collection: str, or
     return _row(transaction.execute(text(f"SELECT {_COLUMNS} FROM root WHERE name = :name"), {"name": name}).one())
 
 
+def by_id(transaction: Transaction, root_id: int) -> RootRow:
+    """Root of that id, as it is now."""
+    return _row(transaction.execute(text(f"SELECT {_COLUMNS} FROM root WHERE id = :id"), {"id": root_id}).one())
+
+
 def set_state(transaction: Transaction, root_id: int, state: str, reason: str | None = None) -> None:
     """State a root is in, and why."""
     transaction.execute(

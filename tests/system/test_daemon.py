@@ -211,3 +211,23 @@ def test_a_killed_child_is_replaced(site: Site, daemon: "subprocess.Popen[bytes]
     eventually(lambda: site.paths() == {"a.md", "b.md"}, site)
     assert daemon.poll() is None
     assert site.json("verify")["ok"]
+
+
+def test_a_root_that_vanishes_and_comes_back_under_the_daemon_loses_nothing(
+    site: Site, daemon: "subprocess.Popen[bytes]"
+) -> None:
+    for number in range(3):
+        (site.docs / f"{number}.md").write_text(f"# {number}\n\nText of number {number}.\n")
+    eventually(lambda: len(site.paths()) == 3, site)
+    site.docs.rename(site.directory / "aside")
+    site.docs.mkdir()
+    eventually(lambda: site.json("status")["roots"][0]["state"] == "vanished", site)
+    assert len(site.paths()) == 3
+    assert site.run("status").returncode == 1
+    site.docs.rmdir()
+    (site.directory / "aside").rename(site.docs)
+    eventually(lambda: site.json("status")["roots"][0]["state"] == "online", site)
+    (site.docs / "3.md").write_text("# 3\n\nText of number 3.\n")
+    eventually(lambda: len(site.paths()) == 4, site)
+    assert site.json("status")["held"] == 0
+    assert daemon.poll() is None
