@@ -9,7 +9,7 @@ from ingestd.model.point import Generation
 from ingestd.model.recipe import Stage
 from ingestd.ports.store import Store
 from ingestd.publish import recovery
-from ingestd.state import generations
+from ingestd.state import generations, intents
 from ingestd.state.engine import Ledger
 from ingestd.state.generations import GenerationRow
 
@@ -84,6 +84,23 @@ class Collections:
                 self._ready.add(row.id)
             return found
 
+    def settle(self, now_ns: int) -> None:
+        """Do what the store is still owed after it failed for a while; costs one read when it is owed nothing.
+
+        Raises
+        ------
+        StoreUnavailable
+            When it still fails; the debts stay.
+        """
+        with self._lock:
+            with self.ledger.read() as transaction:
+                if intents.is_outbox_empty(transaction) and not intents.open_intents(transaction, idle_only=True):
+                    return
+                rows = [row for row in generations.all_generations(transaction) if row.state != "retired"]
+            self.ready_all(now_ns)
+            for row in rows:
+                recovery.settle(self.ledger, self.store, row)
+
     def is_suspect(self) -> bool:
         """Whether ledger and store may disagree: the last run ended badly, or one of them is of another moment."""
         with self.ledger.read() as transaction:
@@ -117,25 +134,33 @@ class Collections:
     def drop(self, row: GenerationRow) -> None:
         """Remove a generation that nobody sees any more."""
         with self._lock:
+            # Its documents first: a store without the collection must owe it nothing when this is cut short.
+            with self.ledger.write("empty-generation") as transaction:
+                generations.retire(transaction, row.id)
+            self._ready.discard(row.id)
             self.store.drop(row.generation)
             with self.ledger.write("drop-generation") as transaction:
                 generations.drop(transaction, row.id)
-            self._ready.discard(row.id)
 
     def close(self) -> None:
         """Stop cleanly: everything flushed, ledger and store under one new token."""
         with self._lock:
-            if self._token:
-                with self.ledger.read() as transaction:
-                    rows = [row for row in generations.all_generations(transaction) if row.id in self._ready]
-                for row in rows:
-                    self.store.flush(row.generation)
-                # Another token than that of the run: a copy taken in mid-run is of another moment than the end.
-                self._token = recovery.begin(self.ledger)
-                for row in rows:
-                    self._record_token(row)
-                recovery.end(self.ledger)
-            self.store.close()
+            try:
+                if self._token:
+                    self._end()
+            finally:
+                self.store.close()
+
+    def _end(self) -> None:
+        with self.ledger.read() as transaction:
+            rows = [row for row in generations.all_generations(transaction) if row.id in self._ready]
+        for row in rows:
+            self.store.flush(row.generation)
+        # Another token than that of the run: a copy taken in mid-run is of another moment than the end.
+        self._token = recovery.begin(self.ledger)
+        for row in rows:
+            self._record_token(row)
+        recovery.end(self.ledger)
 
     def _existing(self, collection: CollectionName, space: Space) -> GenerationRow | None:
         with self.ledger.read() as transaction:

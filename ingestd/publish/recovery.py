@@ -89,9 +89,19 @@ def recover(
     _refuse_stranger(claim, physical.name, instance, state_id, adopt=adopt)
     compared = made or claim is None or claim.state_id != state_id or claim.token != expected_token
     adopted = _adopt_differences(ledger, store, generation, now_ns) if compared else 0
-    overwritten, deleted = drain(ledger, store)
-    abandoned = _abandon_intents(ledger, store, generation)
+    # Of this generation only: another one may not be there yet, and is compared before its own outbox is applied.
+    overwritten, deleted = drain(ledger, store, generation_id=generation.id)
+    abandoned = _abandon_intents(ledger, store, generation, idle_only=False)
     return Recovered(compared=compared, adopted=adopted, abandoned=abandoned, rolled_forward=overwritten + deleted)
+
+
+def settle(ledger: Ledger, store: Store, generation: GenerationRow) -> None:
+    """Do what a store that failed for a while is still owed, in a collection that was recovered before.
+
+    Versions that will not be tried again (their file changed for the worse, or is held) are abandoned.
+    """
+    drain(ledger, store, generation_id=generation.id)
+    _abandon_intents(ledger, store, generation, idle_only=True)
 
 
 def begin(ledger: Ledger) -> str:
@@ -137,6 +147,10 @@ def _adopt_differences(ledger: Ledger, store: Store, generation: GenerationRow, 
             for doc_id in {*found, *expected}
             if _differs(transaction, expected.get(doc_id), found.get(doc_id), owed)
         ]
+    newest = max((version for one in found.values() for version in one.versions.values()), default=0)
+    if differing:
+        with ledger.write("floor") as transaction:
+            documents.raise_floor(transaction, newest)
     for doc_id in differing:
         with ledger.write("adopt") as transaction:
             _adopt(transaction, generation, doc_id, expected.get(doc_id), found.get(doc_id), now_ns)
@@ -208,9 +222,13 @@ def _root_id(transaction: Transaction, name: str, generation: GenerationRow) -> 
     return row.id
 
 
-def _abandon_intents(ledger: Ledger, store: Store, generation: GenerationRow) -> int:
+def _abandon_intents(ledger: Ledger, store: Store, generation: GenerationRow, *, idle_only: bool) -> int:
     with ledger.read() as transaction:
-        opened = [one for one in intents.open_intents(transaction) if one.generation_id == generation.id]
+        opened = [
+            one
+            for one in intents.open_intents(transaction, idle_only=idle_only)
+            if one.generation_id == generation.id
+        ]
     if not opened:
         return 0
     # Only ids that the intent alone wrote: what the served version holds is not among them.

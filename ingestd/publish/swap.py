@@ -15,14 +15,12 @@ Killed anywhere, the next start repeats from what the ledger says: see :mod:`ing
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from ingestd.failpoints import failpoint
 from ingestd.model.chunk import Chunk
 from ingestd.model.identity import PointId
 from ingestd.model.point import Deletion, Generation, PayloadOverwrite, Points
-from ingestd.model.vectors import Matrix
 from ingestd.ports.store import Store
 from ingestd.publish import points
 from ingestd.publish.payload import Origin, payload
@@ -32,6 +30,9 @@ from ingestd.state.engine import Ledger, Transaction
 from ingestd.state.generations import GenerationRow
 from ingestd.state.intents import OutboxRow
 from ingestd.state.sources import SourceRow
+
+if TYPE_CHECKING:
+    from ingestd.model.vectors import Matrix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class NewVersion:
     chunks: tuple[Chunk, ...]
     ids: tuple[PointId, ...]
     """One for each chunk."""
-    vectors: Mapping[PointId, Matrix]
+    vectors: "Mapping[PointId, Matrix]"
     """Of at least the ids that the served version lacks; each of shape ``(dimension,)``."""
 
 
@@ -83,12 +84,20 @@ def publish(ledger: Ledger, store: Store, group: Sequence[NewVersion], now_ns: i
     return Published(written=sum(len(one.swap.lacking) for one in opened), overwritten=overwritten, deleted=deleted)
 
 
-def drain(ledger: Ledger, store: Store, *, document_ids: Collection[int] | None = None) -> tuple[int, int]:
-    """Apply what the outbox owes, flush, then empty it; returns how many overwrites and deletions."""
+def drain(
+    ledger: Ledger, store: Store, *, generation_id: int | None = None, document_ids: Collection[int] | None = None
+) -> tuple[int, int]:
+    """Apply what the outbox owes, flush, then empty it; returns how many overwrites and deletions.
+
+    Parameters
+    ----------
+    generation_id, document_ids
+        Of one generation, or of some documents; without either, everything.
+    """
     overwritten = deleted = 0
     while True:
         with ledger.read() as transaction:
-            rows = intents.outbox(transaction, document_ids=document_ids)
+            rows = intents.outbox(transaction, generation_id=generation_id, document_ids=document_ids)
             targets = {row.generation_id: generations.by_id(transaction, row.generation_id).generation for row in rows}
         if not rows:
             return overwritten, deleted
@@ -164,6 +173,8 @@ def _add(store: Store, opened: Sequence[_Opened], now_ns: int) -> None:
 
 
 def _points(one: _Opened, now_ns: int) -> Points:
+    import numpy as np
+
     new = one.new
     lacking = [(id_, chunk) for id_, chunk in zip(new.ids, new.chunks, strict=True) if id_ in one.swap.lacking]
     dimension = new.generation.generation.dimension
@@ -237,6 +248,6 @@ def _apply(store: Store, generation: Generation, rows: Sequence[OutboxRow]) -> t
     return len(overwrites), len(deletions)
 
 
-def with_vectors(new: NewVersion, vectors: Mapping[PointId, Matrix]) -> NewVersion:
+def with_vectors(new: NewVersion, vectors: "Mapping[PointId, Matrix]") -> NewVersion:
     """The version with the vectors of the ids that the served one lacks."""
     return replace(new, vectors=vectors)

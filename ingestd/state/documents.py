@@ -7,7 +7,10 @@ from uuid import UUID
 from sqlalchemy import Row, text
 
 from ingestd.model.identity import Digest, DocumentId, Fingerprint, PointId
+from ingestd.state import facts
 from ingestd.state.engine import Transaction
+
+_FLOOR = "version-floor"
 
 _COLUMNS = (
     "id, generation_id, doc_id, source_id, version, last_version, fingerprint, convert_digest, chunk_digest, "
@@ -83,13 +86,18 @@ def in_generation(transaction: Transaction, generation_id: int) -> tuple[Documen
 
 
 def ensure(transaction: Transaction, generation_id: int, doc_id: DocumentId, source_id: int) -> DocumentRow:
-    """Row of the document, made when it is new; it belongs to the source from now on."""
+    """Row of the document, made when it is new; it belongs to the source from now on.
+
+    Its versions go on above those of every document that was dropped: it may be one of them, and a write that was
+    meant for it then and comes late must find a higher version.
+    """
     transaction.execute(
         text(
-            "INSERT INTO document(generation_id, doc_id, source_id) VALUES(:generation, :doc, :source) "
+            "INSERT INTO document(generation_id, doc_id, source_id, last_version) "
+            "VALUES(:generation, :doc, :source, :floor) "
             "ON CONFLICT(generation_id, doc_id) DO UPDATE SET source_id = :source"
         ),
-        {"generation": generation_id, "doc": doc_id, "source": source_id},
+        {"generation": generation_id, "doc": doc_id, "source": source_id, "floor": _floor(transaction)},
     )
     row = find(transaction, generation_id, doc_id)
     assert row is not None
@@ -177,6 +185,8 @@ def adopt(transaction: Transaction, document_id: int, found: Mapping[PointId, in
 
 def drop(transaction: Transaction, document_id: int) -> None:
     """Drop a document that serves nothing and has nothing in the outbox."""
+    used = transaction.execute(text("SELECT last_version FROM document WHERE id = :id"), {"id": document_id}).scalar()
+    raise_floor(transaction, int(used or 0))
     transaction.execute(
         text(
             "DELETE FROM document WHERE id = :id AND version = 0 "
@@ -185,6 +195,12 @@ def drop(transaction: Transaction, document_id: int) -> None:
         ),
         {"id": document_id},
     )
+
+
+def raise_floor(transaction: Transaction, version: int) -> None:
+    """Documents that are new from now on get versions above this one."""
+    if version > _floor(transaction):
+        facts.state(transaction, _FLOOR, str(version))
 
 
 def is_served(transaction: Transaction, generation_id: int, doc_id: str, point: PointId) -> bool:
@@ -209,6 +225,10 @@ def point_bytes(point: PointId) -> bytes:
 def point_text(value: bytes) -> PointId:
     """Id from its sixteen bytes."""
     return PointId(str(UUID(bytes=bytes(value))))
+
+
+def _floor(transaction: Transaction) -> int:
+    return int(facts.read(transaction, _FLOOR) or 0)
 
 
 def _row(row: Row[tuple[object, ...]]) -> DocumentRow:

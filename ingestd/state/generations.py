@@ -81,8 +81,15 @@ def switch(transaction: Transaction, old_id: int | None, new_id: int) -> None:
     transaction.execute(text("UPDATE generation SET state = 'live' WHERE id = :id"), {"id": new_id})
 
 
+def retire(transaction: Transaction, generation_id: int) -> None:
+    """Nobody sees the generation, and the ledger forgets its documents: the collection is about to be dropped."""
+    key = {"id": generation_id}
+    transaction.execute(text("DELETE FROM document WHERE generation_id = :id"), key)
+    transaction.execute(text("UPDATE generation SET state = 'retired' WHERE id = :id"), key)
+
+
 def drop(transaction: Transaction, generation_id: int) -> None:
-    """Drop a generation with all that the ledger says of its documents."""
+    """Drop a generation whose collection is gone, with all that the ledger says of its documents."""
     key = {"id": generation_id}
     transaction.execute(text("DELETE FROM document WHERE generation_id = :id"), key)
     transaction.execute(text("DELETE FROM generation WHERE id = :id"), key)

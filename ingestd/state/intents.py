@@ -67,13 +67,15 @@ def close_intent(transaction: Transaction, document_id: int) -> None:
     transaction.execute(text("DELETE FROM intent WHERE document_id = :id"), {"id": document_id})
 
 
-def open_intents(transaction: Transaction) -> tuple[Intent, ...]:
-    """Every intent that is open, with its points."""
+def open_intents(transaction: Transaction, *, idle_only: bool = False) -> tuple[Intent, ...]:
+    """Every intent that is open, with its points; ``idle_only`` leaves out those whose source will be tried again."""
     rows = transaction.execute(
         text(
             "SELECT intent.document_id, generation_id, intent.version FROM intent "
-            "JOIN document ON document.id = intent.document_id ORDER BY 1"
-        )
+            "JOIN document ON document.id = intent.document_id JOIN source ON source.id = source_id "
+            "WHERE NOT :idle OR source.state <> 'pending' ORDER BY 1"
+        ),
+        {"idle": idle_only},
     ).all()
     return tuple(
         Intent(
@@ -108,15 +110,24 @@ def post(
 
 
 def outbox(
-    transaction: Transaction, *, document_ids: Collection[int] | None = None, limit: int = 2000
+    transaction: Transaction,
+    *,
+    generation_id: int | None = None,
+    document_ids: Collection[int] | None = None,
+    limit: int = 2000,
 ) -> tuple[OutboxRow, ...]:
-    """Oldest writes that are owed, of some documents or of all."""
+    """Oldest writes that are owed: of some documents, of one generation, or of all."""
     select = (
         "SELECT outbox.id, document_id, generation_id, outbox.version, point, payload FROM outbox "
         "JOIN document ON document.id = outbox.document_id"
     )
     if document_ids is None:
-        rows = transaction.execute(text(f"{select} ORDER BY outbox.id LIMIT :limit"), {"limit": limit}).all()
+        rows = transaction.execute(
+            text(
+                f"{select} WHERE (:generation IS NULL OR generation_id = :generation) ORDER BY outbox.id LIMIT :limit"
+            ),
+            {"generation": generation_id, "limit": limit},
+        ).all()
     else:
         rows = [
             row
