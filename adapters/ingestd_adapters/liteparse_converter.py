@@ -4,8 +4,10 @@ import importlib
 import importlib.metadata
 import importlib.util
 import re
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ingestd.convert.naming import stem
@@ -120,10 +122,14 @@ def _parse(request: ConversionRequest, count: int, turned: Mapping[int, int]) ->
         page_orientation_corrections=sorted(turned.items()) or None,
     )
     pages: list[list[Seen]] = [[] for _ in range(count)]
-    try:
-        result = parser.parse(str(request.path))
-    except engine.ParseError as error:
-        raise CorruptFile(f"{request.name} cannot be parsed ({error}): it is damaged") from error
+    # It tells types by extension, and the staged copy has none.
+    with tempfile.TemporaryDirectory() as folder:
+        named = Path(folder) / "document.pdf"
+        named.symlink_to(request.path.absolute())
+        try:
+            result = parser.parse(str(named))
+        except engine.ParseError as error:
+            raise CorruptFile(f"{request.name} cannot be parsed ({error}): it is damaged") from error
     for page in result.pages:
         if 1 <= page.page_num <= count:
             pages[page.page_num - 1] = list(_seen(page))

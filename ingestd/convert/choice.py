@@ -8,8 +8,7 @@ from ingestd.convert.options import ConvertOptions
 from ingestd.errors import UnsupportedType
 
 _OFFICE = frozenset(
-    {types.DOCX, types.PPTX, types.XLSX, types.ODT, types.ODS, types.ODP, types.EPUB, types.EML, types.CSV,
-     "text/tab-separated-values"}
+    {types.DOCX, types.PPTX, types.XLSX, types.ODT, types.ODS, types.ODP, types.EPUB, types.EML, types.CSV}
 )  # fmt: skip
 _AUTO: Mapping[str, tuple[str, ...]] = {
     types.MARKDOWN: ("markdown",),
