@@ -9,6 +9,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 VARIABLE = "INGESTD_FAILPOINT"
 TRACE_VARIABLE = "INGESTD_FAILPOINT_TRACE"
@@ -56,7 +57,7 @@ def failpoint(name: str) -> None:
 
 def _reached(armed: _Armed, name: str) -> None:
     if armed.trace:
-        with open(armed.trace, "a", encoding="ascii") as trace:
+        with Path(armed.trace).open("a", encoding="ascii") as trace:
             trace.write(f"{name}\n")
     if armed.reached is not None:
         armed.reached(name)

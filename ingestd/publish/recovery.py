@@ -6,12 +6,9 @@ read once (id, document, version) and compared with the ledger; documents that d
 holds is taken for their served version, and they are made again, from the caches, under a version above both.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from secrets import token_hex
-
-from sqlalchemy import text
 
 from ingestd.errors import StoreMismatch
 from ingestd.failpoints import failpoint
@@ -141,7 +138,7 @@ def _adopt_differences(ledger: Ledger, store: Store, generation: GenerationRow, 
     found = _read_store(store, generation)
     with ledger.read() as transaction:
         expected = {row.doc_id: row for row in documents.in_generation(transaction, generation.id)}
-        owed = _owed(transaction)
+        owed = intents.owed_points(transaction)
         differing = [
             doc_id
             for doc_id in {*found, *expected}
@@ -165,13 +162,6 @@ def _read_store(store: Store, generation: GenerationRow) -> dict[DocumentId, _Fo
             found[doc_id] = _Found(str(point.payload["root"]), path_from_fields(point.payload), {})
         found[doc_id].versions[point.id] = int(point.payload["doc_version"])
     return found
-
-
-def _owed(transaction: Transaction) -> Mapping[int, frozenset[PointId]]:
-    owed: dict[int, set[PointId]] = defaultdict(set)
-    for document_id, point in transaction.execute(text("SELECT document_id, point FROM outbox")):
-        owed[document_id].add(documents.point_text(point))
-    return {document_id: frozenset(points) for document_id, points in owed.items()}
 
 
 def _differs(
@@ -225,9 +215,7 @@ def _root_id(transaction: Transaction, name: str, generation: GenerationRow) -> 
 def _abandon_intents(ledger: Ledger, store: Store, generation: GenerationRow, *, idle_only: bool) -> int:
     with ledger.read() as transaction:
         opened = [
-            one
-            for one in intents.open_intents(transaction, idle_only=idle_only)
-            if one.generation_id == generation.id
+            one for one in intents.open_intents(transaction, idle_only=idle_only) if one.generation_id == generation.id
         ]
     if not opened:
         return 0

@@ -1,6 +1,7 @@
 """Versions that are being written, and what remains to be done once they are served."""
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -138,6 +139,14 @@ def outbox(
             )
         ]
     return tuple(_row(row) for row in rows)
+
+
+def owed_points(transaction: Transaction) -> dict[int, frozenset[PointId]]:
+    """Points with a write in the outbox, by the id of their document's row."""
+    owed: dict[int, set[PointId]] = defaultdict(set)
+    for document_id, point in transaction.execute(text("SELECT document_id, point FROM outbox")):
+        owed[document_id].add(point_text(point))
+    return {document_id: frozenset(points) for document_id, points in owed.items()}
 
 
 def is_outbox_empty(transaction: Transaction) -> bool:
