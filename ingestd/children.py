@@ -4,6 +4,7 @@ A child leaves when its parent does: at end-of-file of the socket, and by the pa
 past its deadline kills the child's whole process group: nothing else stops native code.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -26,6 +27,7 @@ FRAME_BYTES = 512 * 1024 * 1024
 """Most bytes of one frame; a larger one is a fault of the other side."""
 _HEAD = struct.Struct("<II")
 _PR_SET_PDEATHSIG = 1
+_LAST_MOMENT_SECONDS = 2.0
 
 _Started = TypeVar("_Started")
 _starts: "queue.SimpleQueue[Callable[[], None]] | None" = None
@@ -116,6 +118,9 @@ class Child:
                 self.kill()
                 raise ChildTimeout(self.name, timeout_seconds or 0) from error
             except (OSError, EOFError) as error:
+                # The socket closes a moment before the process is gone: its own end is the one to report.
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self._process.wait(_LAST_MOMENT_SECONDS)
                 self.kill()
                 raise ChildDied(self.name, self._process.returncode) from error
         if "error" in reply:
@@ -254,7 +259,7 @@ def _ready(answer_with: Callable[[dict[str, Any]], Answerer], arguments: dict[st
 
 
 def _error_from(value: Mapping[str, Any]) -> errors.IngestdError:
-    kind = getattr(errors, str(value.get("type")), errors.IngestdError)
+    kind: Any = getattr(errors, str(value.get("type")), errors.IngestdError)
     message = str(value.get("message"))
     if issubclass(kind, errors.TransientError):
         return kind(message, delay_seconds=value.get("delay"))
