@@ -90,6 +90,9 @@ class EdgeGenerations:
                 raise _missing(self.home(generation))
             edge_directory.write_record(self.home(generation), replace(record, claim=claim))
 
+    def publish_alias(self, generation: Generation) -> None:
+        """Nothing: the engine knows no aliases, and the ledger names the live generation."""
+
     def drop(self, generation: Generation) -> None:
         """As the port says; waits until no other process has it open."""
         with self._guard:

@@ -155,6 +155,9 @@ class EdgeStore:
         """As the port says."""
         return int(self._ask((asked("count", generation), b""))[0]["count"])
 
+    def publish_alias(self, generation: Generation) -> None:
+        """Nothing: the ledger names the live generation."""
+
     def drop(self, generation: Generation) -> None:
         """As the port says."""
         with self._turns.turn():

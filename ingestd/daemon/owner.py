@@ -97,6 +97,7 @@ class Owner:
             settle_seconds=self.settings.daemon.settle_seconds,
             on_failure=self.settings.daemon.on_failure,
             workers=self.settings.converter.workers,
+            shutdown_seconds=self.settings.daemon.shutdown_seconds,
             clock=clock(),
             stop=stop or self._stop,
             between=between or _nothing,

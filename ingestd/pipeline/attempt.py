@@ -3,7 +3,7 @@
 from traceback import format_exception
 from typing import TYPE_CHECKING
 
-from ingestd.errors import FileStillChanging, PermanentError, SourceGone, TransientError
+from ingestd.errors import EmbedderUnavailable, FileStillChanging, PermanentError, SourceGone, TransientError
 from ingestd.logs import Log
 from ingestd.model.source import Signature
 from ingestd.pipeline.backoff import MOST_ATTEMPTS_OF_A_BUG, delay_seconds
@@ -29,6 +29,8 @@ def record_failure(parts: Parts, failed: "Failed") -> None:
             lose(parts, source)
         case FileStillChanging():
             _defer(parts, source, parts.settle_seconds, None)
+        case EmbedderUnavailable() if source.attempts >= MOST_ATTEMPTS_OF_A_BUG and failed.stage == "embed":
+            _quarantine(parts, failed)
         case TransientError():
             _defer(parts, source, error.delay_seconds, str(error))
         case PermanentError():

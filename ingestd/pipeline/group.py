@@ -75,13 +75,19 @@ def _vectors(
         embedding = prepared.plan.embedding
         texts_of.setdefault(id(embedding), (embedding, {}))[1].update(dict.fromkeys(texts.values()))
     vectors: dict[tuple[int, str], _Vector] = {}
+
+    def stop_between_batches(_texts: int) -> None:
+        parts.between()
+        if parts.stop.is_set():
+            raise Stopped
+
     for key, (embedding, distinct) in texts_of.items():
         texts_left = list(distinct)
         while texts_left:
             if parts.stop.is_set():
                 raise Stopped
             piece, texts_left = texts_left[:TEXTS_AT_ONCE], texts_left[TEXTS_AT_ONCE:]
-            embedded = embedding.vectors(piece)
+            embedded = embedding.vectors(piece, progress=stop_between_batches)
             tally.add("embedded", embedded.embedded)
             tally.add("vectors_reused", embedded.reused)
             tally.spent("embed", embedded.seconds)

@@ -5,7 +5,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from ingestd.discover.settle import Settling
-from ingestd.errors import IngestdError, PermanentError, TransientError
+from ingestd.errors import EmbedderUnavailable, IngestdError, PermanentError, TransientError
 from ingestd.logs import Log
 from ingestd.pipeline import attempt, look
 from ingestd.pipeline.attempt import record_failure
@@ -71,8 +71,7 @@ class Ingestion:
             except Stopped:
                 log.info("ingest.stopped")
             finally:
-                for future in self._running:
-                    future.cancel()
+                self._abandon()
                 self._give_back()
 
     def _refill(self, pool: ThreadPoolExecutor) -> None:
@@ -185,12 +184,17 @@ class Ingestion:
         pending = {source.id for source in found if source.state == "pending"}
         return [prepared for prepared in group if prepared.source.id in pending]
 
-    def _bring(self, group: Sequence[Prepared]) -> None:
+    def _bring(self, group: Sequence[Prepared], *, alone: bool = False) -> None:
         try:
             embed_and_publish(self._parts, group, self._tally)
         except Stopped:
             self._prepared = [*group, *self._prepared]
             raise
+        except EmbedderUnavailable as error:
+            if alone:
+                raise
+            self._bring_one_by_one(group, error)
+            return
         except TransientError as error:
             self._defer(group, error)
             raise
@@ -221,9 +225,37 @@ class Ingestion:
         for prepared in group:
             self._bring([prepared])
 
+    def _bring_one_by_one(self, group: Sequence[Prepared], error: EmbedderUnavailable) -> None:
+        """Find out whether one document's texts kill the embedder: the others go on without it."""
+        failed = 0
+        for prepared in group:
+            try:
+                self._bring([prepared], alone=True)
+            except EmbedderUnavailable as again:
+                failed += 1
+                digest = prepared.origin.recipe.embed.digest
+                failure = Failed(source=prepared.source, stage="embed", stage_digest=digest, error=again)
+                record_failure(self._parts, failure)
+        if failed == len(group):
+            raise error
+
     def _defer(self, group: Sequence[Prepared], error: TransientError) -> None:
         for prepared in group:
             record_failure(self._parts, Failed(source=prepared.source, stage="publish", stage_digest="", error=error))
+
+    def _abandon(self) -> None:
+        """Let what is being prepared end; told to stop, kill what is not done within ``shutdown_seconds``."""
+        for future in self._running:
+            future.cancel()
+        left = {future for future in self._running if not future.cancelled()}
+        deadline = self._parts.clock.monotonic() + self._parts.shutdown_seconds
+        while left:
+            _, left = wait(left, timeout=GROUP_SECONDS)
+            self._parts.between()
+            if left and self._parts.stop.is_set() and self._parts.clock.monotonic() > deadline:
+                for plan in self._parts.roots.values():
+                    plan.conversions.close()
+                deadline = float("inf")
 
     def _give_back(self) -> None:
         left = [source.id for source in self._running.values()]

@@ -112,6 +112,8 @@ class Parts:
     on_failure: str
     """``keep`` or ``retract``: what becomes of the served version of a document whose new one fails."""
     workers: int
+    shutdown_seconds: float
+    """After a stop, how long a conversion in hand may go on before it is killed."""
     clock: Clock
     stop: Stop
     between: Callable[[], None] = lambda: None

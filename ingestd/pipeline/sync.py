@@ -68,6 +68,7 @@ def work(parts: Parts, tally: Tally, settling: Settling[int]) -> Wait:
         ingestion.run()
         paused = ingestion.paused
     removal = remove_due(parts, tally)
+    parts.collections.settle(parts.clock.wall_ns())
     next_look = settling.next_due()
     until_look = None if next_look is None else max(next_look - parts.clock.monotonic(), 0.0)
     waits = [seconds for seconds in (removal, until_look) if seconds is not None]

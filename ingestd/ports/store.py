@@ -76,6 +76,13 @@ class Store(Protocol):
         """How many points of this instance the collection holds."""
         ...
 
+    def publish_alias(self, generation: Generation) -> None:
+        """Have readers of the collection's name see this generation, in one step; nothing where names are not shared.
+
+        Repeatable. A store without aliases is read through ingestd alone, which knows the live generation.
+        """
+        ...
+
     def drop(self, generation: Generation) -> None:
         """Remove the physical collection, if it is there."""
         ...

@@ -125,11 +125,16 @@ class Collections:
 
     def switch(self, collection: CollectionName) -> GenerationRow | None:
         """Have readers see the generation that was built; returns the one that they saw before."""
-        with self._lock, self.ledger.write("switch") as transaction:
-            old, new = generations.live(transaction, collection), generations.building(transaction, collection)
-            if new is not None:
+        with self._lock:
+            with self.ledger.read() as transaction:
+                old, new = generations.live(transaction, collection), generations.building(transaction, collection)
+            if new is None:
+                return None
+            # The alias first: killed in between, the next try finds both as they are and does it again.
+            self.store.publish_alias(new.generation)
+            with self.ledger.write("switch") as transaction:
                 generations.switch(transaction, None if old is None else old.id, new.id)
-            return old if new is not None else None
+            return old
 
     def drop(self, row: GenerationRow) -> None:
         """Remove a generation that nobody sees any more."""

@@ -151,6 +151,9 @@ class MemoryStore:
         """As the port says."""
         return len(self._own(generation))
 
+    def publish_alias(self, generation: Generation) -> None:
+        """Nothing: the ledger names the live generation."""
+
     def drop(self, generation: Generation) -> None:
         """As the port says."""
         self._check_open()

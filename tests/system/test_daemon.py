@@ -95,9 +95,7 @@ def eventually(condition: Callable[[], bool], site: Site) -> None:
 
 def children_of(pid: int) -> set[int]:
     return {int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()} | {
-        int(entry.name)
-        for entry in Path("/proc").iterdir()
-        if entry.name.isdigit() and _parent(entry) == pid
+        int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and _parent(entry) == pid
     }
 
 
@@ -126,8 +124,10 @@ def test_a_file_becomes_a_hit_and_follows_its_changes(site: Site, daemon: "subpr
     eventually(lambda: site.paths() == {"keep.md"}, site)
     (site.docs / "keep.md").write_text("# Keep\n\nAnother text.\n")
     eventually(
-        lambda: [hit["body"] for hit in site.json("search", "x")["hits"]] == ["# Keep\n\nAnother text."]
-        or "Another text." in site.json("search", "x")["hits"][0]["body"],
+        lambda: (
+            [hit["body"] for hit in site.json("search", "x")["hits"]] == ["# Keep\n\nAnother text."]
+            or "Another text." in site.json("search", "x")["hits"][0]["body"]
+        ),
         site,
     )
     assert site.json("verify")["ok"]

@@ -41,9 +41,7 @@ def test_without_a_change_of_the_recipe_nothing_is_due(program: Program, write: 
     assert _costs(program.reindex()) == {"convert": 0, "embed": 0, "write": 0, "delete": 0}
 
 
-def test_a_new_chunker_converts_nothing_and_the_dry_run_tells_the_exact_numbers(
-    program: Program, write: Write
-) -> None:
+def test_a_new_chunker_converts_nothing_and_the_dry_run_tells_the_exact_numbers(program: Program, write: Write) -> None:
     _fill(write)
     program.sync()
     changed = _smaller(program)

@@ -186,9 +186,7 @@ def test_a_failing_edit_keeps_the_last_good_version(program: Program, write: Wri
 
 
 def test_retract_takes_a_failing_document_out(program: Program, write: Write) -> None:
-    retracting = program.with_settings(
-        daemon=type(program.settings.daemon)(settle_seconds=0.0, on_failure="retract")
-    )
+    retracting = program.with_settings(daemon=type(program.settings.daemon)(settle_seconds=0.0, on_failure="retract"))
     write("a.md", sections("good"))
     write("b.md", sections("other"))
     retracting.sync()
