@@ -259,13 +259,13 @@ def _ready(answer_with: Callable[[dict[str, Any]], Answerer], arguments: dict[st
 
 
 def _error_from(value: Mapping[str, Any]) -> errors.IngestdError:
-    kind: Any = getattr(errors, str(value.get("type")), errors.IngestdError)
+    kind: object = getattr(errors, str(value.get("type")), None)
     message = str(value.get("message"))
+    if not isinstance(kind, type) or not issubclass(kind, errors.IngestdError):
+        return errors.IngestdError(message)
     if issubclass(kind, errors.TransientError):
         return kind(message, delay_seconds=value.get("delay"))
-    if issubclass(kind, errors.IngestdError):
-        return kind(message)
-    return errors.IngestdError(message)
+    return kind(message)
 
 
 def _receive(channel: socket.socket, size: int, deadline: float | None) -> bytes:
