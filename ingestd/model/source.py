@@ -18,8 +18,17 @@ class Signature:
 
     @classmethod
     def of(cls, stat: os.stat_result) -> "Signature":
-        """Signature from the result of a stat."""
-        return cls(size=stat.st_size, mtime_ns=stat.st_mtime_ns, ctime_ns=stat.st_ctime_ns, inode=stat.st_ino)
+        """Signature from the result of a stat.
+
+        Times after the year 2262 are taken for its end: the ledger keeps 64 bits, and a changed file differs in the
+        others.
+        """
+        return cls(
+            size=stat.st_size,
+            mtime_ns=_in_64_bits(stat.st_mtime_ns),
+            ctime_ns=_in_64_bits(stat.st_ctime_ns),
+            inode=stat.st_ino,
+        )
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -39,3 +48,7 @@ def display(path: bytes) -> str:
 def printable(text: str) -> str:
     """Text for a terminal or a log: control characters, marks of direction and lone surrogates as backslash escapes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def _in_64_bits(time_ns: int) -> int:
+    return max(-(2**63), min(time_ns, 2**63 - 1))

@@ -101,10 +101,10 @@ def drain(
             targets = {row.generation_id: generations.by_id(transaction, row.generation_id).generation for row in rows}
         if not rows:
             return overwritten, deleted
-        for generation_id, of_generation in groupby(
+        for target, of_generation in groupby(
             sorted(rows, key=lambda row: (row.generation_id, row.id)), key=lambda row: row.generation_id
         ):
-            counts = _apply(store, targets[generation_id], tuple(of_generation))
+            counts = _apply(store, targets[target], tuple(of_generation))
             overwritten, deleted = overwritten + counts[0], deleted + counts[1]
         with ledger.write("outbox") as transaction:
             intents.empty_outbox(transaction, [row.id for row in rows])

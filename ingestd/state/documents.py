@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import Row, text
+from sqlalchemy import RowMapping, text
 
 from ingestd.model.identity import Digest, DocumentId, Fingerprint, PointId
 from ingestd.state import facts
@@ -61,10 +61,14 @@ class ServedVersion:
 
 def find(transaction: Transaction, generation_id: int, doc_id: DocumentId) -> DocumentRow | None:
     """Document in the generation."""
-    row = transaction.execute(
-        text(f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation AND doc_id = :doc"),
-        {"generation": generation_id, "doc": doc_id},
-    ).one_or_none()
+    row = (
+        transaction.execute(
+            text(f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation AND doc_id = :doc"),
+            {"generation": generation_id, "doc": doc_id},
+        )
+        .mappings()
+        .one_or_none()
+    )
     return None if row is None else _row(row)
 
 
@@ -73,7 +77,7 @@ def of_source(transaction: Transaction, source_id: int) -> tuple[DocumentRow, ..
     rows = transaction.execute(
         text(f"SELECT {_COLUMNS} FROM document WHERE source_id = :source ORDER BY generation_id"), {"source": source_id}
     )
-    return tuple(_row(row) for row in rows)
+    return tuple(_row(row) for row in rows.mappings())
 
 
 def in_generation(transaction: Transaction, generation_id: int) -> tuple[DocumentRow, ...]:
@@ -82,7 +86,7 @@ def in_generation(transaction: Transaction, generation_id: int) -> tuple[Documen
         text(f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation ORDER BY id"),
         {"generation": generation_id},
     )
-    return tuple(_row(row) for row in rows)
+    return tuple(_row(row) for row in rows.mappings())
 
 
 def ensure(transaction: Transaction, generation_id: int, doc_id: DocumentId, source_id: int) -> DocumentRow:
@@ -231,8 +235,7 @@ def _floor(transaction: Transaction) -> int:
     return int(facts.read(transaction, _FLOOR) or 0)
 
 
-def _row(row: Row[tuple[object, ...]]) -> DocumentRow:
-    values = row._mapping  # noqa: SLF001  SQLAlchemy's documented way to a mapping
+def _row(values: RowMapping) -> DocumentRow:
     fingerprint = values["fingerprint"]
     return DocumentRow(
         id=values["id"],

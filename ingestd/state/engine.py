@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,11 +38,15 @@ class Ledger:
         self._writer = create_engine("sqlite://", creator=self._connect, poolclass=StaticPool)
         self._reader = create_engine("sqlite://", creator=self._connect_read_only, poolclass=NullPool)
         # A transaction that reads first and writes later would fail at once beside another writer: take the lock first.
-        event.listen(self._writer, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
-        event.listen(self._reader, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+        event.listen(self._writer, "begin", _begin_immediate)
+        event.listen(self._reader, "begin", _begin)
+        # Without that: each statement is a look of its own, and none keeps the write-ahead log from being cut.
+        self._looker = create_engine(
+            "sqlite://", creator=self._connect_read_only, poolclass=NullPool, isolation_level="AUTOCOMMIT"
+        )
 
     @contextmanager
-    def write(self, fact: str) -> Iterator[Transaction]:
+    def write(self, fact: str) -> Generator[Transaction]:
         """One durable step; committed when the block ends without an exception, else rolled back.
 
         Parameters
@@ -61,29 +65,33 @@ class Ledger:
         failpoint(f"ledger.{fact}.after")
 
     @contextmanager
-    def read(self) -> Iterator[Transaction]:
+    def read(self) -> Generator[Transaction]:
         """One short, consistent look; safe from any thread. Long ones let the write-ahead log grow."""
         with _translated(self.file), self._reader.begin() as transaction:
             yield transaction
 
     def reading_connection(self) -> Connection:
         """Connection for many single reads, each seeing the newest commit; the caller closes it."""
-        return self._reader.connect().execution_options(isolation_level="AUTOCOMMIT")
+        with _translated(self.file):
+            return self._looker.connect()
 
     def close(self) -> None:
         """Checkpoint, then close."""
         with self._lock:
             self._writer.dispose()
             self._reader.dispose()
+            self._looker.dispose()
 
     def _connect(self) -> sqlite3.Connection:
-        try:
+        with _translated(self.file):
             connection = sqlite3.connect(self.file, isolation_level=None, timeout=10, check_same_thread=False)
-            for pragma in _PRAGMAS:
-                connection.execute(pragma)
-            connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
-        except sqlite3.Error as error:
-            raise (_meaning(error, self.file) or error) from error
+            try:
+                _check_ours(connection, self.file)
+                for pragma in _PRAGMAS:
+                    connection.execute(pragma)
+            except BaseException:
+                connection.close()
+                raise
         return connection
 
     def _connect_read_only(self) -> sqlite3.Connection:
@@ -92,8 +100,30 @@ class Ledger:
         return connection
 
 
+def _begin_immediate(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _begin(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN")
+
+
+def _check_ours(connection: sqlite3.Connection, file: Path) -> None:
+    """Mark a file that is new; refuse one that another program made."""
+    (found,) = connection.execute("PRAGMA application_id").fetchone()
+    if found == _APPLICATION_ID:
+        return
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if found or tables:
+        raise StateUnusable(
+            f"{file} is the database of another program (application id {found:#x}): name another directory with "
+            "--state-dir, or move the file away"
+        )
+    connection.execute(f"PRAGMA application_id={_APPLICATION_ID}")
+
+
 @contextmanager
-def _translated(file: Path) -> Iterator[None]:
+def _translated(file: Path) -> Generator[None]:
     try:
         yield
     except exc.DBAPIError as error:
@@ -112,6 +142,12 @@ def _meaning(error: BaseException | None, file: Path) -> Exception | None:
     code = getattr(error, "sqlite_errorname", "") or ""
     if code.startswith("SQLITE_FULL"):
         return OutOfSpace(f"the disk of the ledger {file} is full: free some space; work goes on by itself then")
+    if code == "SQLITE_IOERR_WRITE":
+        # A quota and a limit on a file's size come as this; so does a disk that breaks.
+        return OutOfSpace(
+            f"the ledger {file} cannot be written ({error}): is a quota used up, or does the disk fail? See the "
+            "kernel's log; work goes on by itself once it can"
+        )
     if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return TransientError(f"the ledger {file} is locked by another program: close it", delay_seconds=5)
     if code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):

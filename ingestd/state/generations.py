@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import Row, text
+from sqlalchemy import RowMapping, text
 
 from ingestd.model.identity import CollectionName
 from ingestd.model.point import Generation
@@ -44,7 +44,7 @@ def by_id(transaction: Transaction, generation_id: int) -> GenerationRow:
 def all_generations(transaction: Transaction) -> tuple[GenerationRow, ...]:
     """Every generation, by collection and number."""
     rows = transaction.execute(text(f"SELECT {_COLUMNS} FROM generation ORDER BY collection, number"))
-    return tuple(_row(row) for row in rows)
+    return tuple(_row(row) for row in rows.mappings())
 
 
 def add(transaction: Transaction, generation: Generation, embedder: str, state: str, now_ns: int) -> GenerationRow:
@@ -96,12 +96,15 @@ def drop(transaction: Transaction, generation_id: int) -> None:
 
 
 def _one(transaction: Transaction, condition: str, **values: object) -> GenerationRow | None:
-    row = transaction.execute(text(f"SELECT {_COLUMNS} FROM generation WHERE {condition}"), values).one_or_none()
+    row = (
+        transaction.execute(text(f"SELECT {_COLUMNS} FROM generation WHERE {condition}"), values)
+        .mappings()
+        .one_or_none()
+    )
     return None if row is None else _row(row)
 
 
-def _row(row: Row[tuple[object, ...]]) -> GenerationRow:
-    values = row._mapping  # noqa: SLF001  SQLAlchemy's documented way to a mapping
+def _row(values: RowMapping) -> GenerationRow:
     return GenerationRow(
         id=values["id"],
         generation=Generation(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import Row, text
+from sqlalchemy import RowMapping, text
 
 from ingestd.model.identity import Fingerprint
 from ingestd.state.engine import Transaction
@@ -85,11 +85,10 @@ def all_quarantined(transaction: Transaction) -> tuple[QuarantineRow, ...]:
             "ORDER BY root.name, directory, source.name"
         )
     )
-    return tuple(_row(row) for row in rows)
+    return tuple(_row(row) for row in rows.mappings())
 
 
-def _row(row: Row[tuple[object, ...]]) -> QuarantineRow:
-    values = row._mapping  # noqa: SLF001  SQLAlchemy's documented way to a mapping
+def _row(values: RowMapping) -> QuarantineRow:
     directory, name = bytes(values["directory"]), bytes(values["name"])
     return QuarantineRow(
         source_id=values["source_id"],

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import Row, text
+from sqlalchemy import RowMapping, text
 
 from ingestd.model.identity import CollectionName, RootName
 from ingestd.state.engine import Transaction
@@ -30,7 +30,8 @@ class RootRow:
 
 def all_roots(transaction: Transaction) -> tuple[RootRow, ...]:
     """Every root, by name."""
-    return tuple(_row(row) for row in transaction.execute(text(f"SELECT {_COLUMNS} FROM root ORDER BY name")))
+    rows = transaction.execute(text(f"SELECT {_COLUMNS} FROM root ORDER BY name")).mappings()
+    return tuple(_row(row) for row in rows)
 
 
 def record(transaction: Transaction, name: str, path: bytes, collection: str, origin: str) -> RootRow:
@@ -43,12 +44,14 @@ def record(transaction: Transaction, name: str, path: bytes, collection: str, or
         ),
         {"name": name, "path": path, "collection": collection, "origin": origin},
     )
-    return _row(transaction.execute(text(f"SELECT {_COLUMNS} FROM root WHERE name = :name"), {"name": name}).one())
+    found = transaction.execute(text(f"SELECT {_COLUMNS} FROM root WHERE name = :name"), {"name": name})
+    return _row(found.mappings().one())
 
 
 def by_id(transaction: Transaction, root_id: int) -> RootRow:
     """Root of that id, as it is now."""
-    return _row(transaction.execute(text(f"SELECT {_COLUMNS} FROM root WHERE id = :id"), {"id": root_id}).one())
+    found = transaction.execute(text(f"SELECT {_COLUMNS} FROM root WHERE id = :id"), {"id": root_id})
+    return _row(found.mappings().one())
 
 
 def set_state(transaction: Transaction, root_id: int, state: str, reason: str | None = None) -> None:
@@ -101,14 +104,17 @@ def unsigned(value: int) -> int:
     return value + (1 << 64) if value < 0 else value
 
 
-def _row(row: Row[tuple[object, ...]]) -> RootRow:
-    values = row._mapping  # noqa: SLF001  SQLAlchemy's documented way to a mapping
+def _row(values: RowMapping) -> RootRow:
     device, inode = values["device"], values["inode"]
     return RootRow(
-        **{
-            **values,
-            "path": bytes(values["path"]),
-            "device": None if device is None else unsigned(device),
-            "inode": None if inode is None else unsigned(inode),
-        }
+        id=values["id"],
+        name=RootName(values["name"]),
+        path=bytes(values["path"]),
+        collection=CollectionName(values["collection"]),
+        origin=values["origin"],
+        state=values["state"],
+        reason=values["reason"],
+        device=None if device is None else unsigned(device),
+        inode=None if inode is None else unsigned(inode),
+        last_scan_ns=values["last_scan_ns"],
     )

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Row, TextClause, text
+from sqlalchemy import RowMapping, TextClause, text
 
 from ingestd.model.identity import Fingerprint
 from ingestd.model.source import Signature
@@ -101,9 +101,12 @@ def hold(transaction: Transaction, ids: Collection[int], reason: str) -> None:
 
 
 def hold_root(transaction: Transaction, root_id: int, reason: str) -> None:
-    """Hold the removal of everything below a root that left the configuration."""
+    """Hold the removal of everything below a root that left the configuration, but for what was confirmed."""
     transaction.execute(
-        text("UPDATE source SET state = 'held', reason = :reason WHERE root_id = :root"),
+        text(
+            "UPDATE source SET state = 'held', reason = :reason "
+            "WHERE root_id = :root AND NOT (state = 'gone' AND confirmed)"
+        ),
         {"root": root_id, "reason": reason},
     )
 
@@ -149,7 +152,7 @@ def due(transaction: Transaction, now_ns: int, limit: int, root_ids: Collection[
         ),
         {"now": now_ns, "limit": limit},
     )
-    return tuple(source_of(row) for row in rows)
+    return tuple(source_of(row) for row in rows.mappings())
 
 
 def removals(transaction: Transaction) -> tuple[SourceRow, ...]:
@@ -160,7 +163,7 @@ def removals(transaction: Transaction) -> tuple[SourceRow, ...]:
             "(SELECT 1 FROM source AS new WHERE new.id = old.successor_id AND new.state = 'pending') ORDER BY id"
         )
     )
-    return tuple(source_of(row) for row in rows)
+    return tuple(source_of(row) for row in rows.mappings())
 
 
 def claim(transaction: Transaction, ids: Sequence[int]) -> None:
@@ -229,12 +232,13 @@ def look_again(transaction: Transaction, source: SourceRow, signature: Signature
 
 
 def defer(transaction: Transaction, source: SourceRow, not_before_ns: int, reason: str | None) -> None:
-    """Try again later."""
+    """Try again later; one that changed meanwhile is tried at once."""
     transaction.execute(
         text(
-            "UPDATE source SET not_before_ns = :at, reason = :reason, crashes = 0 WHERE id = :id AND state = 'pending'"
+            "UPDATE source SET not_before_ns = :at, reason = :reason, crashes = 0 "
+            "WHERE id = :id AND seq = :seq AND state = 'pending'"
         ),
-        {"id": source.id, "at": not_before_ns, "reason": reason},
+        {"id": source.id, "seq": source.seq, "at": not_before_ns, "reason": reason},
     )
 
 
@@ -291,17 +295,21 @@ def adopt(transaction: Transaction, root_id: int, path: bytes, now_ns: int) -> i
 def by_path(transaction: Transaction, root_id: int, path: bytes) -> SourceRow | None:
     """Source at the path."""
     directory, _, name = path.rpartition(b"/")
-    row = transaction.execute(
-        text(f"SELECT {_COLUMNS} FROM source WHERE root_id = :root AND directory = :directory AND name = :name"),
-        {"root": root_id, "directory": directory, "name": name},
-    ).one_or_none()
+    row = (
+        transaction.execute(
+            text(f"SELECT {_COLUMNS} FROM source WHERE root_id = :root AND directory = :directory AND name = :name"),
+            {"root": root_id, "directory": directory, "name": name},
+        )
+        .mappings()
+        .one_or_none()
+    )
     return None if row is None else source_of(row)
 
 
 def by_ids(transaction: Transaction, ids: Sequence[int]) -> tuple[SourceRow, ...]:
     """Sources of those ids that exist."""
     rows = (
-        transaction.execute(text(f"SELECT {_COLUMNS} FROM source WHERE id = :id"), {"id": id_}).one_or_none()
+        transaction.execute(text(f"SELECT {_COLUMNS} FROM source WHERE id = :id"), {"id": id_}).mappings().one_or_none()
         for id_ in ids
     )
     return tuple(source_of(row) for row in rows if row is not None)
@@ -326,7 +334,7 @@ def in_state(transaction: Transaction, *states: str, root_id: int | None = None)
         ),
         {"root": root_id},
     )
-    return tuple(source_of(row) for row in rows)
+    return tuple(source_of(row) for row in rows.mappings())
 
 
 def _each(transaction: Transaction, statement: TextClause, rows: Sequence[Mapping[str, object]]) -> None:
@@ -357,9 +365,8 @@ def _leave(
         )
 
 
-def source_of(row: Row[tuple[object, ...]]) -> SourceRow:
+def source_of(values: RowMapping) -> SourceRow:
     """Value from a row of this module's columns."""
-    values = row._mapping  # noqa: SLF001  SQLAlchemy's documented way to a mapping
     directory, name = bytes(values["directory"]), bytes(values["name"])
     known = values["size"] is not None
     return SourceRow(

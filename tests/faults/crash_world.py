@@ -140,9 +140,7 @@ class World:
             shutil.copy(template(self.directory.parent), self.file)
         self.ledger = opened(self.file)
         self.store = self._open_store(self)
-        self.collections = Collections(
-            self.ledger, self.store, instance=INSTANCE, state_id="s", adopt=False
-        )
+        self.collections = Collections(self.ledger, self.store, instance=INSTANCE, state_id="s", adopt=False)
         self.watched = True
         try:
             return self.collections.ready_all(NOW_NS) if self.collections.is_suspect() else []
@@ -436,8 +434,7 @@ def ids_of(path: bytes, texts: Texts) -> tuple[PointId, ...]:
 _POINT_IDS = points.point_ids
 ALL_FIELDS = (
     "path_b64",
-    *
-    payloads.payload(
+    *payloads.payload(
         chunk_of(0, "x"),
         Origin(
             instance=INSTANCE,
@@ -450,7 +447,7 @@ ALL_FIELDS = (
         ),
         1,
         NOW_NS,
-    )
+    ),
 )
 
 

@@ -45,9 +45,7 @@ class Through:
     def flush(self, generation: Generation) -> None:
         self.writing("flush", lambda: self.store.flush(generation))
 
-    def search(
-        self, generation: Generation, vector: np.ndarray, limit: int, narrowed: SearchFilter
-    ) -> tuple[Hit, ...]:
+    def search(self, generation: Generation, vector: np.ndarray, limit: int, narrowed: SearchFilter) -> tuple[Hit, ...]:
         return self.store.search(generation, vector, limit, narrowed)
 
     def scroll(self, generation: Generation, fields: Sequence[str], *, vectors: bool = False) -> Iterator[StoredPoint]:
