@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ingestd.errors import ConfigurationError
-from ingestd.model.identity import document_id
+from ingestd.model.identity import PointId, document_id
 from ingestd.model.paths import path_fields
 from ingestd.model.source import display
 from ingestd.pipeline.parts import Parts, RootPlan
@@ -54,7 +54,7 @@ def show_document(parts: Parts, arguments: Mapping[str, Any]) -> dict[str, Any]:
         document = (
             documents.find(transaction, live.id, document_id(parts.instance, plan.name, source.path)) if live else None
         )
-        served = documents.points(transaction, document.id) if document else frozenset()
+        served = documents.points(transaction, document.id) if document else frozenset[PointId]()
     if live is None or document is None or not document.version:
         return shown
     found = parts.collections.store.retrieve(live.generation, sorted(served))

@@ -137,7 +137,8 @@ def _parts(owner: Owner, registered: Registered, tally: Tally, hooks: Hooks) -> 
 
 
 def _chosen(parts: Parts, arguments: dict[str, Any]) -> list[int]:
-    roots, collections = arguments.get("root") or [], arguments.get("collection") or []
+    roots: list[str] = arguments.get("root") or []
+    collections: list[str] = arguments.get("collection") or []
     for kind, wanted, known in (
         ("root", roots, {plan.name for plan in parts.roots.values()}),
         ("collection", collections, {plan.collection for plan in parts.roots.values()}),

@@ -54,4 +54,7 @@ def chunk_as_json(chunk: Chunk) -> dict[str, Any]:
 
 def chunk_from_json(value: dict[str, Any]) -> Chunk:
     """Chunk from what :func:`chunk_as_json` gave."""
-    return Chunk(**{**value, "heading_path": tuple(value["heading_path"]), "block_types": tuple(value["block_types"])})
+    fields = dict(value)
+    fields["heading_path"] = tuple(value["heading_path"])
+    fields["block_types"] = tuple(value["block_types"])
+    return Chunk(**fields)

@@ -66,7 +66,7 @@ def free_quarantined(parts: Parts) -> int:
 def plan_document(parts: Parts, root_ids: Collection[int]) -> dict[str, Any]:
     """The contract's ``plan`` document for a reindex: exact wherever the conversion is cached; changes nothing."""
     stale = stale_documents(parts, root_ids)
-    totals = dict.fromkeys(("convert", "chunk", "embed", "write", "overwrite", "delete"), 0)
+    totals: dict[str, int] = dict.fromkeys(("convert", "chunk", "embed", "write", "overwrite", "delete"), 0)
     texts: dict[int, tuple[RootPlan, dict[str, None]]] = {}
     estimated = False
     for one in stale:
@@ -135,7 +135,7 @@ def _stale(
 
 def _why(document: DocumentRow, recipe: Recipe) -> str:
     made = document.made
-    reasons = []
+    reasons: list[str] = []
     if made.convert_digest != recipe.convert.digest:
         reasons.append(f"converter is now {recipe.convert.name} {recipe.convert.version}")
     if made.chunk_digest != recipe.chunk.digest:

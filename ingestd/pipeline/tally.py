@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import monotonic
@@ -45,7 +45,7 @@ class Tally:
             self.seconds[stage] += seconds  # type: ignore[assignment]  # a Counter sums floats as well
 
     @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def timed(self, stage: str) -> Generator[None]:
         """Count the time of a block."""
         begun = monotonic()
         try:
