@@ -47,11 +47,20 @@ def _plan(
         block = manuscript.blocks[index]
         cost = costs[index - low]
         if manuscript.scale.size(manuscript.tokens[index], block.end - block.start) > budget:
-            yield Request(block=index, budget=budget, goal=goal)
+            lead = _caption(manuscript, index, cost)
+            yield Request(block=index, budget=budget, goal=goal, cut=cost, lead=lead)
         elif index + 1 < high and costs[index + 1 - low] == BOUND and block.type is BlockType.PARAGRAPH:
             yield _with_lead(manuscript, index, cost)
         else:
             yield (block_atom(manuscript, index, cost),)
+
+
+def _caption(manuscript: Manuscript, index: int, cost: float) -> str:
+    """Caption right before the block, which each of its parts repeats."""
+    before = manuscript.blocks[index - 1]
+    if cost < BOUND or before.type is not BlockType.CAPTION:
+        return ""
+    return manuscript.markdown[before.start : before.end] + "\n\n"
 
 
 def cut_costs(blocks: Sequence[Block]) -> list[float]:

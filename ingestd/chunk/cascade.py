@@ -25,6 +25,8 @@ class Request:
     """Most of one atom."""
     goal: float
     """Size that a part of a table or fence, or a run of words, should have."""
+    cut: float = BETWEEN_BLOCKS
+    """Cost of a cut before the block."""
     lead: str = ""
     """Stands before every part but the first, before its header rows: a caption."""
 
@@ -62,34 +64,36 @@ def split_blocks(manuscript: Manuscript, requests: Sequence[Request]) -> list[tu
         for part, tokens in zip(parts, counts, strict=True):
             part.tokens = tokens
         frontier = [part for part in parts if part.end - part.start > 1 and _size(manuscript, part) > part.budget]
-    return [tuple(_atoms(manuscript, root, tokens)) for root, (_, tokens) in zip(roots, wraps, strict=True)]
+    return [tuple(_atoms(manuscript, root, *tokens)) for root, (_, *tokens) in zip(roots, wraps, strict=True)]
 
 
-def _affordable(manuscript: Manuscript, request: Request) -> tuple[Wrap, int]:
-    """The block's wrap with its tokens; none where it would take more than a quarter of the budget."""
+def _affordable(manuscript: Manuscript, request: Request) -> tuple[Wrap, int, int]:
+    """The block's wrap with its tokens before and after; none where it would take over a quarter of the budget."""
     found = wrap(manuscript.markdown, manuscript.blocks[request.block])
     for candidate in (replace(found, before=request.lead + found.before), found):
-        around = candidate.before + candidate.after
-        if not around:
-            return candidate, 0
-        if len(around) * manuscript.scale.per_char > request.budget / _QUARTER:
+        around = (candidate.before, candidate.after)
+        chars = sum(map(len, around))
+        if not chars:
+            return candidate, 0, 0
+        if chars * manuscript.scale.per_char > request.budget / _QUARTER:
             continue
-        tokens = manuscript.counter.net([around], len(around))[0] + manuscript.scale.joint
-        if manuscript.scale.size(tokens, len(around)) <= request.budget / _QUARTER:
-            return candidate, tokens
-    return NO_WRAP, 0
+        before, after = (tokens + manuscript.scale.joint for tokens in manuscript.counter.net(around, chars))
+        if manuscript.scale.size(before + after, chars) <= request.budget / _QUARTER:
+            return candidate, before, after
+    return NO_WRAP, 0, 0
 
 
-def _root(manuscript: Manuscript, request: Request, around: Wrap, tokens: int) -> _Piece:
+def _root(manuscript: Manuscript, request: Request, around: Wrap, before: int, after: int) -> _Piece:
     block = manuscript.blocks[request.block]
+    chars = len(around.before) + len(around.after)
     return _Piece(
         start=block.start,
         end=block.end,
-        cut=BETWEEN_BLOCKS,
+        cut=request.cut,
         levels=levels_of(block.type),
         request=request,
         wrap=around,
-        budget=request.budget - manuscript.scale.size(tokens, len(around.before) + len(around.after)),
+        budget=request.budget - manuscript.scale.size(before + after, chars),
         tokens=manuscript.tokens[request.block],
     )
 
@@ -124,20 +128,21 @@ def _size(manuscript: Manuscript, piece: _Piece) -> float:
     return manuscript.scale.size(piece.tokens, piece.end - piece.start)
 
 
-def _atoms(manuscript: Manuscript, root: _Piece, around: int) -> Iterator[Atom]:
+def _atoms(manuscript: Manuscript, root: _Piece, before: int, after: int) -> Iterator[Atom]:
     """Leaves joined to atoms, with what stands around each part."""
     block = root.request.block
     tabular = manuscript.blocks[block].type in _TABULAR
     joined = list(_joined(manuscript, root, _even(manuscript, root) if tabular else _fine(root)))
+    last = len(joined) - 1
     for number, (start, end, tokens, cut) in enumerate(joined):
         yield Atom(
             block=block,
             start=start,
             end=end,
-            tokens=tokens + around,
+            tokens=tokens + (before if number else 0) + (after if number < last else 0),
             cut=cut,
             before=root.wrap.before if number else "",
-            after=root.wrap.after if number < len(joined) - 1 else "",
+            after=root.wrap.after if number < last else "",
         )
 
 

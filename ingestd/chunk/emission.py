@@ -34,15 +34,13 @@ def chunks(manuscript: Manuscript, title: str, drafts: Sequence[Draft], *, tiled
         ends = [*starts[1:], len(manuscript.markdown)]
     else:
         ends = [draft.atoms[-1].end for draft, _, _ in counted]
-    spans = zip(starts, ends, strict=True)
+    places = enumerate(zip(starts, ends, strict=True))
     return tuple(
-        replace(_chunk(manuscript, title, each), index=index, char_start=start, char_end=end)
-        for index, (each, (start, end)) in enumerate(zip(counted, spans, strict=True))
+        _chunk(manuscript, title, each, index, span) for each, (index, span) in zip(counted, places, strict=True)
     )
 
 
-def _chunk(manuscript: Manuscript, title: str, counted: _Counted) -> Chunk:
-    """Chunk with the span of its atoms and no place yet."""
+def _chunk(manuscript: Manuscript, title: str, counted: _Counted, index: int, span: tuple[int, int]) -> Chunk:
     draft, strings, tokens = counted
     blocks = [manuscript.blocks[atom.block] for atom in draft.atoms]
     pages = [block.page for block in blocks if block.page is not None]
@@ -52,12 +50,12 @@ def _chunk(manuscript: Manuscript, title: str, counted: _Counted) -> Chunk:
         heading_path=manuscript.paths.full(draft.section),
         title=title,
         section=manuscript.sections[draft.section].name,
-        char_start=draft.atoms[0].start,
-        char_end=draft.atoms[-1].end,
+        char_start=span[0],
+        char_end=span[1],
         page_start=min(pages, default=None),
         page_end=max(pages, default=None),
         block_types=tuple(sorted({block.type.value for block in blocks})),
-        index=0,
+        index=index,
         n_chars=len(strings.body),
         n_tokens=tokens,
     )
@@ -90,7 +88,7 @@ def _halved(manuscript: Manuscript, draft: Draft, tokens: int) -> Iterable[Draft
     if len(body) > 1:
         cut = _middle(body)
         return (replace(draft, atoms=head + body[:cut]), replace(draft, atoms=body[cut:]))
-    last = body[-1]
+    last = draft.atoms[-1]
     parts = _split(manuscript, last)
     if parts != (last,):
         return (replace(draft, atoms=head + parts[:1]), *(replace(draft, atoms=(part,)) for part in parts[1:]))
@@ -107,7 +105,7 @@ def _split(manuscript: Manuscript, atom: Atom) -> tuple[Atom, ...]:
     block = manuscript.blocks[atom.block]
     half = manuscript.scale.size(atom.tokens, atom.end - atom.start) / 2
     if (atom.start, atom.end) == (block.start, block.end) and half > 0:
-        parts = split_blocks(manuscript, [Request(block=atom.block, budget=half, goal=half)])[0]
+        parts = split_blocks(manuscript, [Request(block=atom.block, budget=half, goal=half, cut=atom.cut)])[0]
         if len(parts) > 1:
             return parts
     spans = windows(manuscript.markdown, atom.start, atom.end, 2)

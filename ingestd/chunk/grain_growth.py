@@ -97,15 +97,20 @@ def _grown(manuscript: Manuscript, section: int, parts: Sequence[_Run]) -> list[
     current: _Run = ()
     for part in parts:
         for run in _fitted(manuscript, section, part, goal):
-            grown = _size(manuscript, current + run)
-            unfinished = run[0].cut > BETWEEN_BLOCKS and (not current or current[-1].block != run[0].block)
-            if current and grown > goal and not (unfinished and grown <= budget):
+            if current and not _accepted(manuscript, current, run, budget, goal):
                 grains.append(current)
                 current = _overlapping(manuscript, current, run, budget)
             else:
                 current += run
     grains.append(current)
     return _without_stub(manuscript, section, grains)
+
+
+def _accepted(manuscript: Manuscript, current: _Run, run: _Run, budget: float, goal: float) -> bool:
+    """Whether the chunk grows by the run: when that brings it nearer to the goal, or it ends in mid-sentence."""
+    size, grown = _size(manuscript, current), _size(manuscript, current + run)
+    unfinished = run[0].cut > BETWEEN_BLOCKS and current[-1].block != run[0].block
+    return grown <= budget and (unfinished or abs(grown - goal) < abs(goal - size))
 
 
 def _overlapping(manuscript: Manuscript, before: _Run, run: _Run, budget: float) -> _Run:

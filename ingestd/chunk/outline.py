@@ -1,8 +1,9 @@
 """The one model of a document that both chunkers read: kept blocks in their tree of sections."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from ingestd.chunk.graphemes import boundary
 from ingestd.model.chunk import Skipped
 from ingestd.model.document import Block, BlockType, Document
 
@@ -93,9 +94,8 @@ def _reason(markdown: str, block: Block, reasons: Mapping[BlockType, str]) -> st
     return None
 
 
-def _tree(kept: Iterable[Block]) -> tuple[list[int], list[Section]]:
-    root = Section(parent=0, line="", name="", whole=True, first=-1, own_end=0, end=0)
-    sections, levels, own_ends, ends = [root], [0], [-1], [-1]
+def _tree(kept: Sequence[Block]) -> tuple[list[int], list[Section]]:
+    parents, firsts, levels, own_ends, ends = [0], [-1], [0], [-1], [-1]
     section_of: list[int] = []
     open_sections = [0]
     count = 0
@@ -108,30 +108,34 @@ def _tree(kept: Iterable[Block]) -> tuple[list[int], list[Section]]:
             parent = open_sections[-1]
             if own_ends[parent] < 0:
                 own_ends[parent] = index
-            open_sections.append(len(sections))
-            sections.append(_section(block, level, parent, index))
+            open_sections.append(len(parents))
+            parents.append(parent)
+            firsts.append(index)
             levels.append(level)
             own_ends.append(-1)
             ends.append(-1)
         section_of.append(open_sections[-1])
     for section in open_sections:
         ends[section] = count
-    whole = zip(sections, own_ends, ends, strict=True)
+    own_ends = [end if own_end < 0 else own_end for own_end, end in zip(own_ends, ends, strict=True)]
     return section_of, [
-        replace(section, own_end=end if own_end < 0 else own_end, end=end) for section, own_end, end in whole
+        _section(kept, level, *place) for level, *place in zip(levels, parents, firsts, own_ends, ends, strict=True)
     ]
 
 
-def _section(block: Block, level: int, parent: int, index: int) -> Section:
-    name = " ".join(block.text.split())
-    line = f"{'#' * min(level, MARKS)} {name}"
-    whole = len(line) <= LONGEST_LINE
+def _section(kept: Sequence[Block], level: int, parent: int, first: int, own_end: int, end: int) -> Section:
+    marks = "#" * min(level, MARKS)
+    name = " ".join(kept[first].text.split()) if level else ""
+    longest = LONGEST_LINE - MARKS - 1
+    whole = len(name) <= longest
+    if not whole:
+        name = name[: boundary(name, longest - 1, 0, len(name))].rstrip() + "\u2026"
     return Section(
         parent=parent,
-        line=line if whole else line[: LONGEST_LINE - 1].rstrip() + "\u2026",
-        name=name if whole else name[: LONGEST_LINE - 1].rstrip() + "\u2026",
+        line=f"{marks} {name}" if level else "",
+        name=name,
         whole=whole,
-        first=index,
-        own_end=-1,
-        end=-1,
+        first=first,
+        own_end=own_end,
+        end=end,
     )

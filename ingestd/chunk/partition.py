@@ -16,21 +16,25 @@ def partition(atoms: Sequence[Atom], scale: Scale, budget: float, goal: float) -
     number of atoms times the most atoms that a budget holds.
     """
     count = len(atoms)
-    sums = [0]
+    # Plain lists of sizes: the inner loop runs some ten times an atom.
+    per_char = scale.per_char
+    sums = [0.0]
     for atom in atoms:
-        sums.append(sums[-1] + atom.tokens + scale.joint)
+        sums.append(sums[-1] + (atom.tokens + scale.joint) * scale.per_token)
+    starts = [atom.start * per_char for atom in atoms]
+    cuts = [0.0, *(atom.cut for atom in atoms[1:])]
     best = [0.0] * (count + 1)
     came_from = [0] * (count + 1)
     for end in range(1, count + 1):
-        last = atoms[end - 1].end
+        last = atoms[end - 1].end * per_char
+        weight = sums[end]
         least = float("inf")
         for start in range(end - 1, -1, -1):
-            size = scale.size(sums[end] - sums[start], last - atoms[start].start)
+            tokens, chars = weight - sums[start], last - starts[start]
+            size = max(tokens, chars)
             if size > budget and start < end - 1:
                 break
-            cost = best[start] + ((size - goal) / goal) ** 2
-            if start:
-                cost += atoms[start].cut
+            cost = best[start] + ((size - goal) / goal) ** 2 + cuts[start]
             if size > budget:
                 cost += _OVERSIZE
             if cost < least:
