@@ -20,7 +20,7 @@ _PAGE_NUMBER = re.compile(
     r"(?:page|seite|p\.)?\s*[-\u2013\u2014]?\s*(?:\d{1,5}|[ivxlc]{1,7})\s*[-\u2013\u2014]?(?:\s*(?:/|of|von)\s*\d{1,5})?$",
     re.IGNORECASE,
 )
-_NUMBERING = re.compile(r"((?:\d{1,3}|[A-Z])(?:\.\d{1,3}){0,5})\.?\s+\S")
+_NUMBERING = re.compile(r"(\d{1,3}(?:\.\d{1,3}){0,5}|[A-Z](?:\.\d{1,3}){1,5}|[A-Z](?=\.))\.?\s+\S")
 _CAPTION = re.compile(
     r"(?:fig(?:ure)?|table|tab|listing|algorithm|abbildung|abb|tabelle)\.?\s*\d+(?:\.\d+)*\s*[.:]", re.IGNORECASE
 )

@@ -33,7 +33,7 @@ def merged_lists(pieces: Sequence[Piece]) -> list[Piece]:
 def joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
     """Paragraphs that were cut in mid-sentence by a line, a column or a page are made whole.
 
-    Over a page only the end of the sentence, or a short rest, is taken: the rest of the text keeps its own page.
+    Over a page only the end of the sentence is taken, or a short rest: all else keeps its own page.
     Furniture between the parts comes after them.
     """
     held: Piece | None = None
@@ -68,11 +68,11 @@ def _goes_on(before: Piece, after: Piece) -> bool:
 
 def _taken(before: Piece, after: Piece) -> tuple[Piece | None, Piece | None]:
     """What of the second part joins the first, and what is left."""
-    if before.page == after.page or len(after.text) <= _SHORT_REST:
+    if before.page == after.page:
         return after, None
     end = _SENTENCE_END.search(after.text, 0, _SHORT_REST)
     if end is None:
-        return None, after
+        return (after, None) if len(after.text) <= _SHORT_REST else (None, after)
     return replace(after, text=after.text[: end.end()].strip()), replace(after, text=after.text[end.end() :].strip())
 
 

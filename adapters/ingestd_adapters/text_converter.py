@@ -11,8 +11,8 @@ from ingestd.model.document import Block, BlockType, Document
 from ingestd.model.recipe import Stage
 from ingestd.ports.converter import ConversionRequest, Converter
 
-_BLANK = re.compile(r"(?:\r\n|\n|\r|\f)(?:[ \t]*+(?:\r\n|\n|\r|\f))++")
-_LINE_END = re.compile(r"\r\n|\r|\f")
+_BLANK = re.compile(r"(?>\r\n|\n|\r)(?:[ \t]*+(?>\r\n|\n|\r))++")
+_LINE_END = re.compile(r"\r\n|\r")
 
 _STAGE = Stage(name="text", version=1)
 
@@ -42,7 +42,7 @@ class _TextConverter:
 
 
 def _paragraphs(whole: str) -> list[Block]:
-    """Stretches between blank lines; a form feed ends one as well. Every character of text is in one of them."""
+    """Stretches between blank lines. Every character of text is in one of them."""
     blocks: list[Block] = []
     start = 0
     for end, following in [*((found.start(), found.end()) for found in _BLANK.finditer(whole)), (len(whole), 0)]:

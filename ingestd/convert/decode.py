@@ -59,8 +59,11 @@ def decode(data: bytes, declared: str = "") -> Decoded:
 
 
 def clean(text: str) -> str:
-    """Replace NUL, C0 controls except tab, LF and CR, DEL and lone surrogates by U+FFFD, one for one."""
-    return _UNWANTED.sub("\ufffd", text)
+    """Replace NUL, C0 controls except tab, LF and CR, DEL and lone surrogates by U+FFFD, one for one.
+
+    A form feed becomes a line feed: it ends a page, and so a line.
+    """
+    return _UNWANTED.sub("\ufffd", text.replace("\f", "\n"))
 
 
 def _believed(data: bytes, declared: str) -> str:
@@ -81,7 +84,8 @@ def _decoded(data: bytes, encoding: str) -> Decoded:
 
 
 def _cleaned(text: str, encoding: str, *, already: int) -> Decoded:
-    cleaned, unwanted = _UNWANTED.subn("\ufffd", text)
+    cleaned = clean(text)
+    unwanted = cleaned.count("\ufffd") - text.count("\ufffd")
     return Decoded(text=cleaned, encoding=encoding, replaced=already + unwanted)
 
 
@@ -91,7 +95,7 @@ def _guessed(data: bytes) -> str:
     as_utf8 = sample.decode("utf-8", "replace")
     damaged = as_utf8.count("\ufffd")
     # A file that is UTF-8 but for a few damaged bytes reads best as UTF-8.
-    if len(as_utf8) - (len(sample) - foreign) > 4 * damaged:
+    if len(as_utf8) - (len(sample) - foreign) > 3 * damaged:
         return "utf-8"
     if foreign < _FEWEST_BYTES_TO_GUESS:
         return "cp1252"

@@ -74,6 +74,8 @@ _HTML_START = re.compile(
     rb"\s*+(?:<!--.{0,1024}?-->\s*+|<\?xml[^>]{0,256}+>\s*+)?(?:<!doctype html|<html[\s>])", re.IGNORECASE | re.DOTALL
 )
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_STRAY_CONTROLS = 4
+"""So few control characters are an accident in a text; the converters replace them."""
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 
 
@@ -167,7 +169,8 @@ def _refused(name: bytes, extension: str, what: str) -> UnsupportedType | Conten
 
 def _textual(name: bytes, extension: str, head: bytes) -> str:
     wide = head.startswith(_WIDE_MARKS)
-    if not wide and len(_NO_TEXT.findall(head)) * 50 > len(head):
+    controls = 0 if wide else len(_NO_TEXT.findall(head))
+    if controls * 4 > len(head) or (controls > _STRAY_CONTROLS and controls * 50 > len(head)):
         what = "binary data" if extension in _TEXTUAL and extension else "binary data of a format unknown here"
         raise _refused(name, extension, what)
     if extension in _BINARY_NAMES and head:
