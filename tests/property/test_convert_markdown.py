@@ -39,24 +39,16 @@ MEANT = {
 # A fence indented by four columns after a quote or a list is left out too: there markdown-it-py ends the paragraph,
 # against CommonMark's rule of lazy continuation.
 LINES = (
-    [
-        "# a",
-        "## b ##",
-        "#",
-        "####### no",
-        "text",
-        "  text",
-        "   more",
-        "    indented",
-        "      deep",
-        "\tx",
-        "  text two",
-    ]
-    * ("- item", "  - nested", "* star", "+ plus", "1. one", "2. two", "10) ten", "   3. x", "-", "1.", "-\tx", "2. "),
-    *("> quote", "> > q2", ">", "> - x", "   > q", "```", "~~~", "```py", "  ```", "- ```", "> ```", "-     code"),
-    *("", "", "", "---", "===", "***", "- - -", "_ _ _", "  # h", "- # h", "| a | b |", "|---|---|", "| 1 | 2 |"),
-    *("a | b", "--|--", "\\| a", "<div>", "</div>", "<!-- c", "-->", "<b>", "<pre>", "</pre>", "- <div>"),
+    """\
+# a|## b ##|#|####### no|text|  text|   more|    indented|      deep|\tx|  text two|- item|  - nested|* star|+ plus|1. one
+2. two|10) ten|   3. x|-|1.|-\tx|2. |> quote|> > q2|>|> - x|   > q|```|~~~|```py|  ```|- ```|> ```|-     code||||---|===
+***|- - -|_ _ _|  # h|- # h|¦ a ¦ b ¦|¦---¦---¦|¦ 1 ¦ 2 ¦|a ¦ b|--¦--|\\¦ a|<div>|</div>|<!-- c|-->|<b>|<pre>|</pre>|- <div>
+""".strip("\n")
+    .replace("\n", "|")
+    .replace("¦", "\0")
+    .split("|")
 )
+LINES = [line.replace("\0", "|") for line in LINES]
 any_markdown = st.one_of(
     st.text(max_size=200),
     st.text(alphabet=st.sampled_from("ab -+*#>=_`~<$[]()!|:1.\\\n\t^/\r"), max_size=200),
