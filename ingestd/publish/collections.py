@@ -1,9 +1,9 @@
 """Collections that this run writes to, each claimed and repaired before its first use."""
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ingestd.errors import IngestdError
+from ingestd.errors import IngestdError, StoreMismatch
 from ingestd.model.identity import CollectionName, Instance
 from ingestd.model.point import Generation
 from ingestd.model.recipe import Stage
@@ -188,19 +188,28 @@ class Collections:
                 for row in generations.all_generations(transaction)
                 if row.generation.collection == collection
             ]
-        if not known and state == "live":
-            known = self._survivors(collection)
-            number = max(known, default=1)
-        else:
-            number = max(known, default=0) + 1
+        survivors = self._survivors(collection)
+        number = max([*known, *survivors], default=0) + 1
         generation = Generation(
             collection=collection, number=number, dimension=space.dimension, embed_digest=space.stage.digest
         )
+        if survivors and not known and state == "live":
+            generation = self._survivor(replace(generation, number=max(survivors))) or generation
         with self.ledger.write("generation") as transaction:
             return generations.add(transaction, generation, space.embedder, state, now_ns)
 
+    def _survivor(self, generation: Generation) -> Generation | None:
+        # A ledger that was lost finds the collection that it used to serve, unless that is of another vector space.
+        try:
+            self.store.prepare(generation)
+        except StoreMismatch:
+            return None
+        # Before it is recorded: a ledger that knows it would be refused at every start.
+        claim = self.store.claim(generation)
+        recovery.refuse_stranger(claim, generation.name, self._instance, self._state_id, adopt=self._adopt)
+        return generation
+
     def _survivors(self, collection: CollectionName) -> list[int]:
-        # A ledger that was lost finds the collection that it used to serve, and adopts it.
         prefix = f"{collection}.g"
         return [
             int(name.removeprefix(prefix))

@@ -83,7 +83,7 @@ def recover(
     physical = generation.generation
     made = store.prepare(physical)
     claim = store.claim(physical)
-    _refuse_stranger(claim, physical.name, instance, state_id, adopt=adopt)
+    refuse_stranger(claim, physical.name, instance, state_id, adopt=adopt)
     compared = made or claim is None or claim.state_id != state_id or claim.token != expected_token
     adopted = _adopt_differences(ledger, store, generation, now_ns) if compared else 0
     # Of this generation only: another one may not be there yet, and is compared before its own outbox is applied.
@@ -124,7 +124,8 @@ def end(ledger: Ledger) -> None:
             facts.state(transaction, _CLEAN, "1")
 
 
-def _refuse_stranger(claim: Claim | None, name: str, instance: Instance, state_id: str, *, adopt: bool) -> None:
+def refuse_stranger(claim: Claim | None, name: str, instance: Instance, state_id: str, *, adopt: bool) -> None:
+    """Raise ``StoreMismatch`` when the collection is claimed by another state and that is not to be taken over."""
     if claim is None or adopt or (claim.instance == instance and claim.state_id == state_id):
         return
     raise StoreMismatch(

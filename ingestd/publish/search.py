@@ -69,7 +69,7 @@ def search(
         elif len(served) >= limit or len(found) < asked:
             return [_hit(hit) for hit in served[:limit]]
         else:
-            asked, refused_before, looks = asked * 4, frozenset(), 0
+            asked, refused_before, looks = asked * 4, frozenset[PointId](), 0
 
 
 def merge(found: Sequence[Sequence[dict[str, Any]]], limit: int) -> list[dict[str, Any]]:

@@ -59,7 +59,7 @@ def run(world: World, folder: Folder) -> None:
 
 def lose(world: World, power: str, nth: int) -> None:
     """End the world's process: ``none`` keeps what the store holds, ``all`` and ``some`` lose what was not flushed."""
-    world.kill(power=power != "none", chance=Random(nth) if power == "some" else None)  # noqa: S311  no secret
+    world.kill(power=power != "none", chance=Random(nth) if power == "some" else None)
 
 
 def recover(world: World, *, adopts: bool = False) -> None:
@@ -107,7 +107,7 @@ def kill_everywhere(world: World, *, power: str = "none", every: int = 1, then: 
 
 def kill_twice(world: World, pairs: int, seed: int) -> int:
     """Kill a step, then its repair, at random failpoints."""
-    chance = Random(seed)  # noqa: S311  no secret
+    chance = Random(seed)
     killed = 0
     for name, folder, before, _ in at_rest(world):
         for _ in range(pairs):

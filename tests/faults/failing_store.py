@@ -60,6 +60,9 @@ class Through:
     def drop(self, generation: Generation) -> None:
         self.store.drop(generation)
 
+    def publish_alias(self, generation: Generation) -> None:
+        self.store.publish_alias(generation)
+
     def close(self) -> None:
         self.store.close()
 
