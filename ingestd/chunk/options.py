@@ -26,8 +26,8 @@ DEFAULTS: Mapping[tuple[str, str], Sizes] = MappingProxyType(
     {
         ("structure-first", "tokens"): Sizes(max_size=160, target_size=125, min_size=40),
         ("structure-first", "chars"): Sizes(max_size=760, target_size=590, min_size=190),
-        ("grain-growth", "tokens"): Sizes(max_size=260, target_size=200, min_size=64),
-        ("grain-growth", "chars"): Sizes(max_size=1200, target_size=900, min_size=280),
+        ("grain-growth", "tokens"): Sizes(max_size=150, target_size=110, min_size=32),
+        ("grain-growth", "chars"): Sizes(max_size=710, target_size=520, min_size=150),
     }
 )
 

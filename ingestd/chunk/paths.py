@@ -1,6 +1,6 @@
 """Heading paths: in full for the payload, shortened where they would crowd the text out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ingestd.chunk.graphemes import boundary
@@ -37,11 +37,14 @@ class Paths:
     """Of each section's line."""
     scale: Scale
     counter: Counter
+    _full: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]], repr=False)
     _shown: dict[int, Shown] = field(default_factory=dict[int, Shown], repr=False)
 
     def full(self, section: int) -> tuple[str, ...]:
         """Lines of the ancestors and of the section itself, outermost first, at most :data:`DEEPEST`."""
-        return tuple(self.sections[number].line for number in reversed(self._climb(section)))
+        if section not in self._full:
+            self._full[section] = tuple(self.sections[number].line for number in self._climb(section))[::-1]
+        return self._full[section]
 
     def shown(self, section: int) -> Shown:
         """Lines for the text: outermost ones are dropped until the rest takes at most its share of the cap."""
@@ -49,12 +52,13 @@ class Paths:
             self._shown[section] = self._fit(section)
         return self._shown[section]
 
-    def _climb(self, section: int) -> list[int]:
-        found: list[int] = []
-        while section and len(found) < DEEPEST:
-            found.append(section)
+    def _climb(self, section: int) -> Iterator[int]:
+        """The section and its ancestors, innermost first."""
+        for _ in range(DEEPEST):
+            if not section:
+                return
+            yield section
             section = self.sections[section].parent
-        return found
 
     def _fit(self, section: int) -> Shown:
         budget = self.scale.room / SHARE
