@@ -3,12 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 from ingestd.convert.render import Piece, one_line
 from ingestd.model.document import BlockType
-from ingestd_adapters.html_elements import BLOCKS, CLOSED_BY, HEADINGS, META_KEYS, SILENT, VOID
+from ingestd_adapters.html_elements import BLOCKS, CLOSED_BY, HEADINGS, SILENT, VOID
 from ingestd_adapters.html_lists import Lists
+from ingestd_adapters.html_page import Page
 from ingestd_adapters.html_tables import Table
 from ingestd_adapters.html_tokens import End, Start, Text, Token
 
@@ -16,16 +16,6 @@ _MAX_DEPTH = 512
 """Elements nested deeper are read as if they stood here, as browsers do."""
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|brush:)[-\s]?([\w.+#-]{1,40})")
 _SPACE = re.compile(r"\s+")
-
-
-@dataclass(slots=True)
-class Page:
-    """What a page holds."""
-
-    pieces: list[Piece] = field(default_factory=list)
-    title: str = ""
-    """Of the head's title element."""
-    meta: dict[str, str] = field(default_factory=dict)
 
 
 def page_of(tokens: Iterable[Token]) -> Page:
@@ -135,7 +125,7 @@ class _Builder:
 
     def _void(self, name: str, attributes: Mapping[str, str]) -> None:
         if name == "meta":
-            self._meta(attributes)
+            self.page.add_meta(attributes)
         elif self._silent:
             return
         elif name == "br":
@@ -148,12 +138,6 @@ class _Builder:
                 self._inline.append(alternative)
             elif alternative:
                 self._pictures.append(alternative)
-
-    def _meta(self, attributes: Mapping[str, str]) -> None:
-        key = META_KEYS.get((attributes.get("name") or attributes.get("property") or "").lower())
-        value = one_line(attributes.get("content", ""))
-        if key and value:
-            self.page.meta.setdefault(key, value[:4096])
 
     def _begin(self, name: str, attributes: Mapping[str, str]) -> None:
         """Prepare for what an element holds."""

@@ -92,10 +92,9 @@ class _Scanner:
     ) -> int:
         """Add the block of the lines from ``first`` up to ``after``, and give ``after``."""
         start, end = self.lines.starts[first], self.lines.ends[after - 1]
-        block = Block(
-            type=kind, text=text, start=start, end=end, level=level, language=language, header_rows=header_rows
+        self.blocks.append(
+            Block(type=kind, text=text, start=start, end=end, level=level, language=language, header_rows=header_rows)
         )
-        self.blocks.append(block)
         return after
 
     def _text(self, first: int, after: int) -> str:
