@@ -90,7 +90,9 @@ class _Scanner:
         language: str | None = None,
         header_rows: int = 0,
     ) -> int:
-        """Add the block of the lines from ``first`` up to ``after``, and give ``after``."""
+        """Add the block of the lines from ``first`` up to ``after``, furniture when it has no text; give ``after``."""
+        if not text.strip():
+            kind, text, level, language, header_rows = BlockType.FURNITURE, "", None, None, 0
         start, end = self.lines.starts[first], self.lines.ends[after - 1]
         self.blocks.append(
             Block(type=kind, text=text, start=start, end=end, level=level, language=language, header_rows=header_rows)
@@ -107,9 +109,7 @@ class _Scanner:
         level = heading_level(line, at)
         if not level:
             return 0
-        text = heading_text(self.lines.raw(index))
-        kind = BlockType.SECTION if text else BlockType.FURNITURE
-        return self._add(kind, index, index + 1, text, level=level if text else None)
+        return self._add(BlockType.SECTION, index, index + 1, heading_text(self.lines.raw(index)), level=level)
 
     def _fenced(self, index: int, line: str, at: int) -> int:
         opened = fence(line, at)
@@ -118,9 +118,8 @@ class _Scanner:
         after = fence_end(self.lines, index, opened)
         text = self._text(index + 1, after) if after > index + 1 else ""
         words = line[at + len(opened) :].split(maxsplit=1)
-        kind = BlockType.CODE if text.strip() else BlockType.FURNITURE
-        language = words[0][:64] if words and text.strip() else None
-        return self._add(kind, index, min(after + 1, len(self.lines)), text if text.strip() else "", language=language)
+        language = words[0][:64] if words else None
+        return self._add(BlockType.CODE, index, min(after + 1, len(self.lines)), text, language=language)
 
     def _indented(self, index: int) -> int:
         last = indented_end(self.lines, index)
@@ -134,7 +133,7 @@ class _Scanner:
         if line[at] == ">":
             after = container_end(self.lines, index)
             text = "\n".join(_unquoted(self.lines.raw(each)) for each in range(index, after)).strip()
-            return self._add(BlockType.PARAGRAPH if text else BlockType.FURNITURE, index, after, text)
+            return self._add(BlockType.PARAGRAPH, index, after, text)
         if list_marker(line, at) is None:
             return 0
         after = container_end(self.lines, index)
@@ -168,7 +167,7 @@ class _Scanner:
                 break
             if inner.endswith("$$") and (after > index or len(inner) > 3):
                 text = self._text(index, after + 1).strip()[2:-2].strip()
-                return self._add(BlockType.FORMULA if text else BlockType.FURNITURE, index, after + 1, text)
+                return self._add(BlockType.FORMULA, index, after + 1, text)
             after += 1
         self._no_formula_before = after
         return 0
@@ -180,7 +179,7 @@ class _Scanner:
         last = footnote_end(self.lines, index)
         text = self._text(index, last).strip()
         text = text[text.index("]:") + 2 :].strip()
-        return self._add(BlockType.FOOTNOTE if text else BlockType.FURNITURE, index, last, text)
+        return self._add(BlockType.FOOTNOTE, index, last, text)
 
     def _table(self, index: int) -> int:
         if not table_begins(self.lines, index):
@@ -209,7 +208,7 @@ class _Scanner:
         if text[0] == "[" and all(_LINK_DEFINITION.match(self.lines.raw(each)) for each in range(index, after)):
             return self._add(BlockType.FURNITURE, index, after, "")
         if text[0] in "![" and (alternative := _images_alone(text)) is not None:
-            return self._add(BlockType.PICTURE if alternative else BlockType.FURNITURE, index, after, alternative)
+            return self._add(BlockType.PICTURE, index, after, alternative)
         return self._add(BlockType.PARAGRAPH, index, after, text)
 
 
