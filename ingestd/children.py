@@ -209,11 +209,10 @@ def receive_frame(channel: socket.socket, *, deadline: float | None = None, limi
     head_bytes, blob_bytes = _HEAD.unpack(_receive(channel, _HEAD.size, deadline))
     if head_bytes + blob_bytes > limit_bytes:
         raise ValueError(f"a frame of {head_bytes + blob_bytes} bytes is over the cap of {limit_bytes}")
-    value: Any = json.loads(_receive(channel, head_bytes, deadline))
+    value: dict[str, Any] | list[Any] | None = json.loads(_receive(channel, head_bytes, deadline))
     if not isinstance(value, dict):
         raise ValueError(f"a frame holds a {type(value).__name__}, not an object")  # noqa: TRY004  the other side's fault
-    fields: dict[str, Any] = value
-    return fields, _receive(channel, blob_bytes, deadline)
+    return value, _receive(channel, blob_bytes, deadline)
 
 
 def error_as_json(error: errors.IngestdError) -> dict[str, Any]:

@@ -3,7 +3,14 @@
 from traceback import format_exception
 from typing import TYPE_CHECKING
 
-from ingestd.errors import EmbedderUnavailable, FileStillChanging, PermanentError, SourceGone, TransientError
+from ingestd.errors import (
+    AdapterUnavailable,
+    EmbedderUnavailable,
+    FileStillChanging,
+    PermanentError,
+    SourceGone,
+    TransientError,
+)
 from ingestd.logs import Log
 from ingestd.model.source import Signature
 from ingestd.pipeline.backoff import MOST_ATTEMPTS_OF_A_BUG, delay_seconds
@@ -35,6 +42,9 @@ def record_failure(parts: Parts, failed: "Failed") -> None:
             _defer(parts, source, error.delay_seconds, str(error))
         case PermanentError():
             _quarantine(parts, failed)
+        case AdapterUnavailable():
+            # No fault of the file: an engine did not start.
+            _defer(parts, source, None, str(error))
         case OSError():
             _defer(parts, source, None, f"{type(error).__name__}: {error.strerror or error}")
         case _:
