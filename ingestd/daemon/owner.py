@@ -11,10 +11,11 @@ from typing import Self
 from ingestd.daemon.lock import StateLock
 from ingestd.daemon.registered import Registered, register
 from ingestd.daemon.state import Places, check_structure, open_ledger, state_id
-from ingestd.model.identity import Instance
+from ingestd.model.identity import Digest, Fingerprint, Instance
 from ingestd.pipeline.parts import Parts, RootPlan, Stop
 from ingestd.publish.collections import Collections
 from ingestd.settings import Settings
+from ingestd.state import documents
 from ingestd.state.engine import Ledger
 from ingestd.wiring.engines import Wiring, clock
 from ingestd.wiring.stores import store
@@ -60,7 +61,12 @@ class Owner:
             instance = Instance(self.settings.instance)
             self.ledger = open_ledger(self.places, instance=instance, configuration=self._ownership.configuration)
             exits.callback(self.ledger.close)
-            self.wiring = Wiring(self.settings, conversions=self.places.conversions, vectors=self.places.vectors)
+            self.wiring = Wiring(
+                self.settings,
+                conversions=self.places.conversions,
+                vectors=self.places.vectors,
+                pinned=self._is_pinned,
+            )
             exits.callback(self.wiring.close)
             self.collections = Collections(
                 self.ledger,
@@ -102,6 +108,10 @@ class Owner:
             stop=stop or self._stop,
             between=between or _nothing,
         )
+
+    def _is_pinned(self, fingerprint: Fingerprint, digest: Digest) -> bool:
+        with self.ledger.read() as transaction:
+            return documents.is_pinned(transaction, fingerprint, digest)
 
     def _repair(self) -> None:
         if self.collections.is_suspect():

@@ -16,7 +16,7 @@ from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.reindex import free_quarantined, mark_stale, plan_document, stale_documents
 from ingestd.pipeline.scan import scan_root
 from ingestd.pipeline.tally import Tally
-from ingestd.state import generations, report
+from ingestd.state import generations, report, sources
 
 _COUNTS = (
     "seen",
@@ -131,9 +131,15 @@ def reindex(owner: Owner, arguments: dict[str, Any], hooks: Hooks) -> dict[str, 
 def _parts(owner: Owner, registered: Registered, tally: Tally, hooks: Hooks) -> Parts:
     def between() -> None:
         hooks.between()
-        hooks.progress({"stage": "documents", "done": tally.counts["documents"], "total": None})
+        done = tally.counts["documents"]
+        hooks.progress({"stage": "documents", "done": done, "total": done + _pending(owner)})
 
     return owner.parts(registered, between=between)
+
+
+def _pending(owner: Owner) -> int:
+    with owner.ledger.read() as transaction:
+        return sources.count_pending(transaction)
 
 
 def _chosen(parts: Parts, arguments: dict[str, Any]) -> list[int]:

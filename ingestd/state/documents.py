@@ -2,9 +2,8 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from uuid import UUID
 
-from sqlalchemy import RowMapping, text
+from sqlalchemy import RowMapping
 
 from ingestd.model.identity import Digest, DocumentId, Fingerprint, PointId
 from ingestd.state import facts
@@ -62,8 +61,8 @@ class ServedVersion:
 def find(transaction: Transaction, generation_id: int, doc_id: DocumentId) -> DocumentRow | None:
     """Document in the generation."""
     row = (
-        transaction.execute(
-            text(f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation AND doc_id = :doc"),
+        transaction.exec_driver_sql(
+            f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation AND doc_id = :doc",
             {"generation": generation_id, "doc": doc_id},
         )
         .mappings()
@@ -74,16 +73,16 @@ def find(transaction: Transaction, generation_id: int, doc_id: DocumentId) -> Do
 
 def of_source(transaction: Transaction, source_id: int) -> tuple[DocumentRow, ...]:
     """The source's documents, one for each generation that has it."""
-    rows = transaction.execute(
-        text(f"SELECT {_COLUMNS} FROM document WHERE source_id = :source ORDER BY generation_id"), {"source": source_id}
+    rows = transaction.exec_driver_sql(
+        f"SELECT {_COLUMNS} FROM document WHERE source_id = :source ORDER BY generation_id", {"source": source_id}
     )
     return tuple(_row(row) for row in rows.mappings())
 
 
 def in_generation(transaction: Transaction, generation_id: int) -> tuple[DocumentRow, ...]:
     """Every document of the generation."""
-    rows = transaction.execute(
-        text(f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation ORDER BY id"),
+    rows = transaction.exec_driver_sql(
+        f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation ORDER BY id",
         {"generation": generation_id},
     )
     return tuple(_row(row) for row in rows.mappings())
@@ -95,12 +94,10 @@ def ensure(transaction: Transaction, generation_id: int, doc_id: DocumentId, sou
     Its versions go on above those of every document that was dropped: it may be one of them, and a write that was
     meant for it then and comes late must find a higher version.
     """
-    transaction.execute(
-        text(
-            "INSERT INTO document(generation_id, doc_id, source_id, last_version) "
-            "VALUES(:generation, :doc, :source, :floor) "
-            "ON CONFLICT(generation_id, doc_id) DO UPDATE SET source_id = :source"
-        ),
+    transaction.exec_driver_sql(
+        "INSERT INTO document(generation_id, doc_id, source_id, last_version) "
+        "VALUES(:generation, :doc, :source, :floor) "
+        "ON CONFLICT(generation_id, doc_id) DO UPDATE SET source_id = :source",
         {"generation": generation_id, "doc": doc_id, "source": source_id, "floor": _floor(transaction)},
     )
     row = find(transaction, generation_id, doc_id)
@@ -110,7 +107,7 @@ def ensure(transaction: Transaction, generation_id: int, doc_id: DocumentId, sou
 
 def points(transaction: Transaction, document_id: int) -> frozenset[PointId]:
     """Ids of the served version."""
-    rows = transaction.execute(text("SELECT id FROM point WHERE document_id = :id"), {"id": document_id}).scalars()
+    rows = transaction.exec_driver_sql("SELECT id FROM point WHERE document_id = :id", {"id": document_id}).scalars()
     return frozenset(point_text(row) for row in rows)
 
 
@@ -119,13 +116,13 @@ def set_points(
 ) -> None:
     """Change the ids of the served version."""
     if remove:
-        transaction.execute(
-            text("DELETE FROM point WHERE document_id = :document AND id = :id"),
+        transaction.exec_driver_sql(
+            "DELETE FROM point WHERE document_id = :document AND id = :id",
             [{"document": document_id, "id": point_bytes(id_)} for id_ in remove],
         )
     if add:
-        transaction.execute(
-            text("INSERT INTO point(document_id, id) VALUES(:document, :id) ON CONFLICT DO NOTHING"),
+        transaction.exec_driver_sql(
+            "INSERT INTO point(document_id, id) VALUES(:document, :id) ON CONFLICT DO NOTHING",
             [{"document": document_id, "id": point_bytes(id_)} for id_ in add],
         )
 
@@ -133,12 +130,10 @@ def set_points(
 def serve(transaction: Transaction, document_id: int, served: ServedVersion, now_ns: int) -> None:
     """State that readers see this version."""
     fingerprint = served.made.fingerprint
-    transaction.execute(
-        text(
-            "UPDATE document SET version = :version, last_version = max(last_version, :version), "
-            "fingerprint = :fingerprint, convert_digest = :convert, chunk_digest = :chunk, facts_digest = :facts, "
-            "recipe = :recipe, title = :title, chunk_count = :chunks, served_ns = :now WHERE id = :id"
-        ),
+    transaction.exec_driver_sql(
+        "UPDATE document SET version = :version, last_version = max(last_version, :version), "
+        "fingerprint = :fingerprint, convert_digest = :convert, chunk_digest = :chunk, facts_digest = :facts, "
+        "recipe = :recipe, title = :title, chunk_count = :chunks, served_ns = :now WHERE id = :id",
         {
             "id": document_id,
             "version": served.version,
@@ -156,17 +151,17 @@ def serve(transaction: Transaction, document_id: int, served: ServedVersion, now
 
 def used_version(transaction: Transaction, document_id: int, version: int) -> None:
     """A version was used, whether it will be served or not."""
-    transaction.execute(
-        text("UPDATE document SET last_version = max(last_version, :version) WHERE id = :id"),
+    transaction.exec_driver_sql(
+        "UPDATE document SET last_version = max(last_version, :version) WHERE id = :id",
         {"id": document_id, "version": version},
     )
 
 
 def unserve(transaction: Transaction, document_id: int) -> None:
     """Readers see no version; its points are in the outbox."""
-    transaction.execute(text("DELETE FROM point WHERE document_id = :id"), {"id": document_id})
-    transaction.execute(
-        text("UPDATE document SET version = 0, chunk_count = 0, served_ns = NULL WHERE id = :id"), {"id": document_id}
+    transaction.exec_driver_sql("DELETE FROM point WHERE document_id = :id", {"id": document_id})
+    transaction.exec_driver_sql(
+        "UPDATE document SET version = 0, chunk_count = 0, served_ns = NULL WHERE id = :id", {"id": document_id}
     )
 
 
@@ -175,28 +170,24 @@ def adopt(transaction: Transaction, document_id: int, found: Mapping[PointId, in
     newest = max(found.values(), default=0)
     key = {"id": document_id}
     for table in ("outbox", "intent", "point"):
-        transaction.execute(text(f"DELETE FROM {table} WHERE document_id = :id"), key)
+        transaction.exec_driver_sql(f"DELETE FROM {table} WHERE document_id = :id", key)
     set_points(transaction, document_id, add=found, remove=())
-    transaction.execute(
-        text(
-            "UPDATE document SET version = :version, last_version = max(last_version, :version), fingerprint = NULL, "
-            "convert_digest = '', chunk_digest = '', facts_digest = '', recipe = '', chunk_count = :chunks "
-            "WHERE id = :id"
-        ),
+    transaction.exec_driver_sql(
+        "UPDATE document SET version = :version, last_version = max(last_version, :version), fingerprint = NULL, "
+        "convert_digest = '', chunk_digest = '', facts_digest = '', recipe = '', chunk_count = :chunks "
+        "WHERE id = :id",
         {**key, "version": newest, "chunks": len(found)},
     )
 
 
 def drop(transaction: Transaction, document_id: int) -> None:
     """Drop a document that serves nothing and has nothing in the outbox."""
-    used = transaction.execute(text("SELECT last_version FROM document WHERE id = :id"), {"id": document_id}).scalar()
+    used = transaction.exec_driver_sql("SELECT last_version FROM document WHERE id = :id", {"id": document_id}).scalar()
     raise_floor(transaction, int(used or 0))
-    transaction.execute(
-        text(
-            "DELETE FROM document WHERE id = :id AND version = 0 "
-            "AND NOT EXISTS (SELECT 1 FROM outbox WHERE document_id = :id) "
-            "AND NOT EXISTS (SELECT 1 FROM intent WHERE document_id = :id)"
-        ),
+    transaction.exec_driver_sql(
+        "DELETE FROM document WHERE id = :id AND version = 0 "
+        "AND NOT EXISTS (SELECT 1 FROM outbox WHERE document_id = :id) "
+        "AND NOT EXISTS (SELECT 1 FROM intent WHERE document_id = :id)",
         {"id": document_id},
     )
 
@@ -207,14 +198,21 @@ def raise_floor(transaction: Transaction, version: int) -> None:
         facts.state(transaction, _FLOOR, str(version))
 
 
+def is_pinned(transaction: Transaction, fingerprint: Fingerprint, convert_digest: Digest) -> bool:
+    """Whether a served version was made from this conversion: its cached result is not to be evicted."""
+    found = transaction.exec_driver_sql(
+        "SELECT 1 FROM document WHERE fingerprint = :fingerprint AND convert_digest = :digest AND version > 0",
+        {"fingerprint": bytes.fromhex(fingerprint), "digest": convert_digest},
+    )
+    return found.first() is not None
+
+
 def is_served(transaction: Transaction, generation_id: int, doc_id: str, point: PointId) -> bool:
     """Whether the point belongs to the version that readers should see."""
     return (
-        transaction.execute(
-            text(
-                "SELECT 1 FROM document JOIN point ON point.document_id = document.id "
-                "WHERE generation_id = :generation AND doc_id = :doc AND point.id = :point"
-            ),
+        transaction.exec_driver_sql(
+            "SELECT 1 FROM document JOIN point ON point.document_id = document.id "
+            "WHERE generation_id = :generation AND doc_id = :doc AND point.id = :point",
             {"generation": generation_id, "doc": doc_id, "point": point_bytes(point)},
         ).first()
         is not None
@@ -223,12 +221,13 @@ def is_served(transaction: Transaction, generation_id: int, doc_id: str, point: 
 
 def point_bytes(point: PointId) -> bytes:
     """Sixteen bytes of the id."""
-    return UUID(point).bytes
+    return bytes.fromhex(point.replace("-", ""))
 
 
 def point_text(value: bytes) -> PointId:
     """Id from its sixteen bytes."""
-    return PointId(str(UUID(bytes=bytes(value))))
+    digits = value.hex()
+    return PointId(f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}")
 
 
 def _floor(transaction: Transaction) -> int:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, create_engine, event, exc
-from sqlalchemy.pool import NullPool, StaticPool
+from sqlalchemy.pool import NullPool, QueuePool, StaticPool
 
 from ingestd.errors import OutOfSpace, StateUnusable, TransientError
 from ingestd.failpoints import failpoint
@@ -16,6 +16,7 @@ Transaction = Connection
 """An open transaction: every function of this package that reads or writes takes one."""
 
 _APPLICATION_ID = 0x696E6764
+_READERS_KEPT = 4
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
@@ -36,7 +37,14 @@ class Ledger:
         self.file = file
         self._lock = threading.RLock()
         self._writer = create_engine("sqlite://", creator=self._connect, poolclass=StaticPool)
-        self._reader = create_engine("sqlite://", creator=self._connect_read_only, poolclass=NullPool)
+        # A new connection costs ten times a look: as many as there are threads at work are kept.
+        self._reader = create_engine(
+            "sqlite://",
+            creator=self._connect_read_only,
+            poolclass=QueuePool,
+            pool_size=_READERS_KEPT,
+            max_overflow=-1,
+        )
         # A transaction that reads first and writes later would fail at once beside another writer: take the lock first.
         event.listen(self._writer, "begin", _begin_immediate)
         event.listen(self._reader, "begin", _begin)
@@ -78,9 +86,10 @@ class Ledger:
     def close(self) -> None:
         """Checkpoint, then close."""
         with self._lock:
-            self._writer.dispose()
             self._reader.dispose()
             self._looker.dispose()
+            # Last: only a connection that may write can checkpoint.
+            self._writer.dispose()
 
     def _connect(self) -> sqlite3.Connection:
         with _translated(self.file):
@@ -95,7 +104,9 @@ class Ledger:
         return connection
 
     def _connect_read_only(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(f"{self.file.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        connection = sqlite3.connect(
+            f"{self.file.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
+        )
         connection.execute("PRAGMA busy_timeout=10000")
         return connection
 

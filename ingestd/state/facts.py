@@ -1,19 +1,17 @@
 """Single facts about the state as a whole."""
 
-from sqlalchemy import text
-
 from ingestd.state.engine import Transaction
 
 
 def read(transaction: Transaction, key: str) -> str | None:
     """Value of the fact, if it was ever stated."""
-    value = transaction.execute(text("SELECT value FROM fact WHERE key = :key"), {"key": key}).scalar()
+    value = transaction.exec_driver_sql("SELECT value FROM fact WHERE key = :key", {"key": key}).scalar()
     return None if value is None else str(value)
 
 
 def state(transaction: Transaction, key: str, value: str) -> None:
     """State the fact, in place of an earlier value."""
-    transaction.execute(
-        text("INSERT INTO fact(key, value) VALUES(:key, :value) ON CONFLICT(key) DO UPDATE SET value = :value"),
+    transaction.exec_driver_sql(
+        "INSERT INTO fact(key, value) VALUES(:key, :value) ON CONFLICT(key) DO UPDATE SET value = :value",
         {"key": key, "value": value},
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import RowMapping, text
+from sqlalchemy import RowMapping
 
 from ingestd.model.identity import CollectionName
 from ingestd.model.point import Generation
@@ -43,17 +43,15 @@ def by_id(transaction: Transaction, generation_id: int) -> GenerationRow:
 
 def all_generations(transaction: Transaction) -> tuple[GenerationRow, ...]:
     """Every generation, by collection and number."""
-    rows = transaction.execute(text(f"SELECT {_COLUMNS} FROM generation ORDER BY collection, number"))
+    rows = transaction.exec_driver_sql(f"SELECT {_COLUMNS} FROM generation ORDER BY collection, number")
     return tuple(_row(row) for row in rows.mappings())
 
 
 def add(transaction: Transaction, generation: Generation, embedder: str, state: str, now_ns: int) -> GenerationRow:
     """State that a generation exists."""
-    transaction.execute(
-        text(
-            "INSERT INTO generation(collection, number, dimension, embed_digest, embedder, state, created_ns) "
-            "VALUES(:collection, :number, :dimension, :digest, :embedder, :state, :now)"
-        ),
+    transaction.exec_driver_sql(
+        "INSERT INTO generation(collection, number, dimension, embed_digest, embedder, state, created_ns) "
+        "VALUES(:collection, :number, :dimension, :digest, :embedder, :state, :now)",
         {
             "collection": generation.collection,
             "number": generation.number,
@@ -77,27 +75,27 @@ def add(transaction: Transaction, generation: Generation, embedder: str, state: 
 def switch(transaction: Transaction, old_id: int | None, new_id: int) -> None:
     """Have readers see the new generation in place of the old one."""
     if old_id is not None:
-        transaction.execute(text("UPDATE generation SET state = 'retired' WHERE id = :id"), {"id": old_id})
-    transaction.execute(text("UPDATE generation SET state = 'live' WHERE id = :id"), {"id": new_id})
+        transaction.exec_driver_sql("UPDATE generation SET state = 'retired' WHERE id = :id", {"id": old_id})
+    transaction.exec_driver_sql("UPDATE generation SET state = 'live' WHERE id = :id", {"id": new_id})
 
 
 def retire(transaction: Transaction, generation_id: int) -> None:
     """Nobody sees the generation, and the ledger forgets its documents: the collection is about to be dropped."""
     key = {"id": generation_id}
-    transaction.execute(text("DELETE FROM document WHERE generation_id = :id"), key)
-    transaction.execute(text("UPDATE generation SET state = 'retired' WHERE id = :id"), key)
+    transaction.exec_driver_sql("DELETE FROM document WHERE generation_id = :id", key)
+    transaction.exec_driver_sql("UPDATE generation SET state = 'retired' WHERE id = :id", key)
 
 
 def drop(transaction: Transaction, generation_id: int) -> None:
     """Drop a generation whose collection is gone, with all that the ledger says of its documents."""
     key = {"id": generation_id}
-    transaction.execute(text("DELETE FROM document WHERE generation_id = :id"), key)
-    transaction.execute(text("DELETE FROM generation WHERE id = :id"), key)
+    transaction.exec_driver_sql("DELETE FROM document WHERE generation_id = :id", key)
+    transaction.exec_driver_sql("DELETE FROM generation WHERE id = :id", key)
 
 
 def _one(transaction: Transaction, condition: str, **values: object) -> GenerationRow | None:
     row = (
-        transaction.execute(text(f"SELECT {_COLUMNS} FROM generation WHERE {condition}"), values)
+        transaction.exec_driver_sql(f"SELECT {_COLUMNS} FROM generation WHERE {condition}", values)
         .mappings()
         .one_or_none()
     )

@@ -6,8 +6,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import text
-
 from ingestd.model.identity import PointId
 from ingestd.model.point import Deletion, PayloadOverwrite
 from ingestd.state.documents import point_bytes, point_text, used_version
@@ -41,41 +39,37 @@ def open_intent(transaction: Transaction, document_id: int, version: int, lackin
     The points of an earlier intent that was never served stay on record: the store may hold them.
     """
     used_version(transaction, document_id, version)
-    transaction.execute(
-        text(
-            "INSERT INTO intent(document_id, version) VALUES(:id, :version) "
-            "ON CONFLICT(document_id) DO UPDATE SET version = :version"
-        ),
+    transaction.exec_driver_sql(
+        "INSERT INTO intent(document_id, version) VALUES(:id, :version) "
+        "ON CONFLICT(document_id) DO UPDATE SET version = :version",
         {"id": document_id, "version": version},
     )
     if lacking:
-        transaction.execute(
-            text("INSERT INTO intent_point(document_id, id) VALUES(:document, :id) ON CONFLICT DO NOTHING"),
+        transaction.exec_driver_sql(
+            "INSERT INTO intent_point(document_id, id) VALUES(:document, :id) ON CONFLICT DO NOTHING",
             [{"document": document_id, "id": point_bytes(id_)} for id_ in lacking],
         )
 
 
 def intended_points(transaction: Transaction, document_id: int) -> frozenset[PointId]:
     """Points that the document's open intents may have written."""
-    rows = transaction.execute(
-        text("SELECT id FROM intent_point WHERE document_id = :id"), {"id": document_id}
+    rows = transaction.exec_driver_sql(
+        "SELECT id FROM intent_point WHERE document_id = :id", {"id": document_id}
     ).scalars()
     return frozenset(point_text(row) for row in rows)
 
 
 def close_intent(transaction: Transaction, document_id: int) -> None:
     """The version is served, or its points are gone."""
-    transaction.execute(text("DELETE FROM intent WHERE document_id = :id"), {"id": document_id})
+    transaction.exec_driver_sql("DELETE FROM intent WHERE document_id = :id", {"id": document_id})
 
 
 def open_intents(transaction: Transaction, *, idle_only: bool = False) -> tuple[Intent, ...]:
     """Every intent that is open, with its points; ``idle_only`` leaves out those whose source will be tried again."""
-    rows = transaction.execute(
-        text(
-            "SELECT intent.document_id, generation_id, intent.version FROM intent "
-            "JOIN document ON document.id = intent.document_id JOIN source ON source.id = source_id "
-            "WHERE NOT :idle OR source.state <> 'pending' ORDER BY 1"
-        ),
+    rows = transaction.exec_driver_sql(
+        "SELECT intent.document_id, generation_id, intent.version FROM intent "
+        "JOIN document ON document.id = intent.document_id JOIN source ON source.id = source_id "
+        "WHERE NOT :idle OR source.state <> 'pending' ORDER BY 1",
         {"idle": idle_only},
     ).all()
     return tuple(
@@ -94,10 +88,8 @@ def post(
 ) -> None:
     """Owe the store these writes, in this order."""
     if writes:
-        transaction.execute(
-            text(
-                "INSERT INTO outbox(document_id, version, point, payload) VALUES(:document, :version, :point, :payload)"
-            ),
+        transaction.exec_driver_sql(
+            "INSERT INTO outbox(document_id, version, point, payload) VALUES(:document, :version, :point, :payload)",
             [
                 {
                     "document": document_id,
@@ -123,41 +115,35 @@ def outbox(
         "JOIN document ON document.id = outbox.document_id"
     )
     if document_ids is None:
-        rows = transaction.execute(
-            text(
-                f"{select} WHERE (:generation IS NULL OR generation_id = :generation) ORDER BY outbox.id LIMIT :limit"
-            ),
+        rows = transaction.exec_driver_sql(
+            f"{select} WHERE (:generation IS NULL OR generation_id = :generation) ORDER BY outbox.id LIMIT :limit",
             {"generation": generation_id, "limit": limit},
         ).all()
     else:
-        rows = [
-            row
-            for document_id in document_ids
-            for row in transaction.execute(
-                text(f"{select} WHERE document_id = :id ORDER BY outbox.id LIMIT :limit"),
-                {"id": document_id, "limit": limit},
-            )
-        ]
+        among = ", ".join(str(document_id) for document_id in document_ids)
+        rows = transaction.exec_driver_sql(
+            f"{select} WHERE document_id IN ({among}) ORDER BY outbox.id LIMIT :limit", {"limit": limit}
+        ).all()
     return tuple(_row(row) for row in rows)
 
 
 def owed_points(transaction: Transaction) -> dict[int, frozenset[PointId]]:
     """Points with a write in the outbox, by the id of their document's row."""
     owed: dict[int, set[PointId]] = defaultdict(set)
-    for document_id, point in transaction.execute(text("SELECT document_id, point FROM outbox")):
+    for document_id, point in transaction.exec_driver_sql("SELECT document_id, point FROM outbox"):
         owed[document_id].add(point_text(point))
     return {document_id: frozenset(points) for document_id, points in owed.items()}
 
 
 def is_outbox_empty(transaction: Transaction) -> bool:
     """Whether the store is owed nothing."""
-    return transaction.execute(text("SELECT 1 FROM outbox LIMIT 1")).first() is None
+    return transaction.exec_driver_sql("SELECT 1 FROM outbox LIMIT 1").first() is None
 
 
 def empty_outbox(transaction: Transaction, ids: Collection[int]) -> None:
     """The writes are done and flushed."""
     if ids:
-        transaction.execute(text("DELETE FROM outbox WHERE id = :id"), [{"id": id_} for id_ in ids])
+        transaction.exec_driver_sql("DELETE FROM outbox WHERE id = :id", [{"id": id_} for id_ in ids])
 
 
 def _payload_text(write: PayloadOverwrite | Deletion) -> str | None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import RowMapping, text
+from sqlalchemy import RowMapping
 
 from ingestd.model.identity import Fingerprint
 from ingestd.state.engine import Transaction
@@ -36,21 +36,17 @@ class QuarantineRow:
 
 def put(transaction: Transaction, source: SourceRow, failure: Failure, attempts: int, now_ns: int) -> None:
     """Quarantine the source; one that changed meanwhile stays pending."""
-    changed = transaction.execute(
-        text(
-            "UPDATE source SET state = 'quarantined', crashes = 0 WHERE id = :id AND seq = :seq AND state = 'pending'"
-        ),
+    changed = transaction.exec_driver_sql(
+        "UPDATE source SET state = 'quarantined', crashes = 0 WHERE id = :id AND seq = :seq AND state = 'pending'",
         {"id": source.id, "seq": source.seq},
     ).rowcount
     if changed:
-        transaction.execute(
-            text(
-                "INSERT INTO quarantine(source_id, fingerprint, stage, stage_digest, error, reason, attempts, "
-                "since_ns) SELECT id, fingerprint, :stage, :digest, :error, :reason, :attempts, :now "
-                "FROM source WHERE id = :id "
-                "ON CONFLICT(source_id) DO UPDATE SET fingerprint = excluded.fingerprint, stage = :stage, "
-                "stage_digest = :digest, error = :error, reason = :reason, attempts = :attempts, since_ns = :now"
-            ),
+        transaction.exec_driver_sql(
+            "INSERT INTO quarantine(source_id, fingerprint, stage, stage_digest, error, reason, attempts, "
+            "since_ns) SELECT id, fingerprint, :stage, :digest, :error, :reason, :attempts, :now "
+            "FROM source WHERE id = :id "
+            "ON CONFLICT(source_id) DO UPDATE SET fingerprint = excluded.fingerprint, stage = :stage, "
+            "stage_digest = :digest, error = :error, reason = :reason, attempts = :attempts, since_ns = :now",
             {
                 "id": source.id,
                 "stage": failure.stage,
@@ -65,11 +61,9 @@ def put(transaction: Transaction, source: SourceRow, failure: Failure, attempts:
 
 def known_failure(transaction: Transaction, fingerprint: Fingerprint, stage_digest: str) -> Failure | None:
     """Why the same bytes failed in the same stage: a copy of a bad file is not tried again."""
-    row = transaction.execute(
-        text(
-            "SELECT stage, stage_digest, error, reason FROM quarantine "
-            "WHERE fingerprint = :fingerprint AND stage_digest = :digest AND stage = 'convert' LIMIT 1"
-        ),
+    row = transaction.exec_driver_sql(
+        "SELECT stage, stage_digest, error, reason FROM quarantine "
+        "WHERE fingerprint = :fingerprint AND stage_digest = :digest AND stage = 'convert' LIMIT 1",
         {"fingerprint": bytes.fromhex(fingerprint), "digest": stage_digest},
     ).one_or_none()
     return None if row is None else Failure(stage=row[0], stage_digest=row[1], error=row[2], reason=row[3])
@@ -77,13 +71,11 @@ def known_failure(transaction: Transaction, fingerprint: Fingerprint, stage_dige
 
 def all_quarantined(transaction: Transaction) -> tuple[QuarantineRow, ...]:
     """Everything in quarantine, by root and path."""
-    rows = transaction.execute(
-        text(
-            "SELECT source_id, root.name AS root, directory, source.name AS name, stage, stage_digest, error, "
-            "quarantine.reason AS reason, quarantine.attempts AS attempts, since_ns FROM quarantine "
-            "JOIN source ON source.id = source_id JOIN root ON root.id = root_id "
-            "ORDER BY root.name, directory, source.name"
-        )
+    rows = transaction.exec_driver_sql(
+        "SELECT source_id, root.name AS root, directory, source.name AS name, stage, stage_digest, error, "
+        "quarantine.reason AS reason, quarantine.attempts AS attempts, since_ns FROM quarantine "
+        "JOIN source ON source.id = source_id JOIN root ON root.id = root_id "
+        "ORDER BY root.name, directory, source.name"
     )
     return tuple(_row(row) for row in rows.mappings())
 

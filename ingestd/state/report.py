@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import text
-
 from ingestd.model.paths import path_fields
 from ingestd.state import facts, generations, quarantine
 from ingestd.state.engine import Transaction
@@ -17,16 +15,14 @@ _NANOSECONDS = 1_000_000_000
 
 def roots(transaction: Transaction) -> list[dict[str, Any]]:
     """State of each root, with its counts."""
-    rows = transaction.execute(
-        text(
-            "SELECT root.id, root.name, root.path, root.collection, root.state, root.reason, root.last_scan_ns, "
-            "(SELECT count(*) FROM document JOIN generation ON generation.id = generation_id "
-            " JOIN source ON source.id = source_id WHERE root_id = root.id AND version > 0 "
-            " AND generation.state = 'live') AS documents, "
-            "(SELECT coalesce(sum(chunk_count), 0) FROM document JOIN generation ON generation.id = generation_id "
-            " JOIN source ON source.id = source_id WHERE root_id = root.id AND version > 0 "
-            " AND generation.state = 'live') AS chunks FROM root ORDER BY root.name"
-        )
+    rows = transaction.exec_driver_sql(
+        "SELECT root.id, root.name, root.path, root.collection, root.state, root.reason, root.last_scan_ns, "
+        "(SELECT count(*) FROM document JOIN generation ON generation.id = generation_id "
+        " JOIN source ON source.id = source_id WHERE root_id = root.id AND version > 0 "
+        " AND generation.state = 'live') AS documents, "
+        "(SELECT coalesce(sum(chunk_count), 0) FROM document JOIN generation ON generation.id = generation_id "
+        " JOIN source ON source.id = source_id WHERE root_id = root.id AND version > 0 "
+        " AND generation.state = 'live') AS chunks FROM root ORDER BY root.name"
     ).all()
     return [
         {
@@ -47,16 +43,14 @@ def roots(transaction: Transaction) -> list[dict[str, Any]]:
 
 def queues(transaction: Transaction, now_ns: int) -> dict[str, int]:
     """How much waits, and for what."""
-    row = transaction.execute(
-        text(
-            "SELECT coalesce(sum(state = 'pending' AND not_before_ns <= :now), 0) AS due, "
-            "coalesce(sum(state = 'pending' AND not_before_ns > :now), 0) AS deferred, "
-            "coalesce(sum(state = 'gone'), 0) AS removals, coalesce(sum(state = 'held'), 0) AS held FROM source "
-            "WHERE state <> 'done'"
-        ),
+    row = transaction.exec_driver_sql(
+        "SELECT coalesce(sum(state = 'pending' AND not_before_ns <= :now), 0) AS due, "
+        "coalesce(sum(state = 'pending' AND not_before_ns > :now), 0) AS deferred, "
+        "coalesce(sum(state = 'gone'), 0) AS removals, coalesce(sum(state = 'held'), 0) AS held FROM source "
+        "WHERE state <> 'done'",
         {"now": now_ns},
     ).one()
-    outbox = transaction.execute(text("SELECT count(*) FROM outbox")).scalar_one()
+    outbox = transaction.exec_driver_sql("SELECT count(*) FROM outbox").scalar_one()
     return {
         "due": int(row.due),
         "deferred": int(row.deferred),
@@ -77,11 +71,8 @@ def all_generations(transaction: Transaction) -> list[dict[str, Any]]:
             "embedder": json.loads(row.embedder).get("name"),
             "dimension": row.generation.dimension,
             "points": int(
-                transaction.execute(
-                    text(
-                        "SELECT count(*) FROM point JOIN document ON document.id = document_id "
-                        "WHERE generation_id = :id"
-                    ),
+                transaction.exec_driver_sql(
+                    "SELECT count(*) FROM point JOIN document ON document.id = document_id WHERE generation_id = :id",
                     {"id": row.id},
                 ).scalar_one()
             ),
@@ -92,7 +83,7 @@ def all_generations(transaction: Transaction) -> list[dict[str, Any]]:
 
 def quarantined(transaction: Transaction) -> list[dict[str, Any]]:
     """Everything in quarantine, with what is still served of it."""
-    served = {row.source_id for row in transaction.execute(text("SELECT source_id FROM document WHERE version > 0"))}
+    served = {row.source_id for row in transaction.exec_driver_sql("SELECT source_id FROM document WHERE version > 0")}
     return [
         {
             "root": row.root,
@@ -110,12 +101,10 @@ def quarantined(transaction: Transaction) -> list[dict[str, Any]]:
 
 def deferred(transaction: Transaction, now_ns: int) -> list[dict[str, Any]]:
     """Sources that wait for another attempt."""
-    rows = transaction.execute(
-        text(
-            "SELECT root.name AS root, directory, source.name AS name, source.reason, not_before_ns FROM source "
-            "JOIN root ON root.id = root_id WHERE source.state = 'pending' AND not_before_ns > :now "
-            "ORDER BY root.name, directory, source.name"
-        ),
+    rows = transaction.exec_driver_sql(
+        "SELECT root.name AS root, directory, source.name AS name, source.reason, not_before_ns FROM source "
+        "JOIN root ON root.id = root_id WHERE source.state = 'pending' AND not_before_ns > :now "
+        "ORDER BY root.name, directory, source.name",
         {"now": now_ns},
     )
     return [
@@ -131,12 +120,10 @@ def deferred(transaction: Transaction, now_ns: int) -> list[dict[str, Any]]:
 
 def held(transaction: Transaction, *, limit: int = 1000) -> list[dict[str, Any]]:
     """Removals that wait for a confirmation."""
-    rows = transaction.execute(
-        text(
-            "SELECT root.name AS root, directory, source.name AS name, source.reason FROM source "
-            "JOIN root ON root.id = root_id WHERE source.state = 'held' ORDER BY root.name, directory, source.name "
-            "LIMIT :limit"
-        ),
+    rows = transaction.exec_driver_sql(
+        "SELECT root.name AS root, directory, source.name AS name, source.reason FROM source "
+        "JOIN root ON root.id = root_id WHERE source.state = 'held' ORDER BY root.name, directory, source.name "
+        "LIMIT :limit",
         {"limit": limit},
     )
     return [{"root": row.root, **path_fields(joined(row.directory, row.name)), "reason": row.reason} for row in rows]
@@ -145,11 +132,9 @@ def held(transaction: Transaction, *, limit: int = 1000) -> list[dict[str, Any]]
 def held_count(transaction: Transaction) -> int:
     """Removals held, the documents of roots that vanished among them."""
     return int(
-        transaction.execute(
-            text(
-                "SELECT count(*) FROM source JOIN root ON root.id = root_id WHERE source.state = 'held' "
-                "OR (root.state = 'vanished' AND source.state NOT IN ('gone'))"
-            )
+        transaction.exec_driver_sql(
+            "SELECT count(*) FROM source JOIN root ON root.id = root_id WHERE source.state = 'held' "
+            "OR (root.state = 'vanished' AND source.state NOT IN ('gone'))"
         ).scalar_one()
     )
 
@@ -162,8 +147,8 @@ def joined(directory: bytes, name: bytes) -> bytes:
 def _source_counts(transaction: Transaction, root_id: int) -> Mapping[str, int]:
     counts = {
         row.state: int(row.number)
-        for row in transaction.execute(
-            text("SELECT state, count(*) AS number FROM source WHERE root_id = :id GROUP BY state"), {"id": root_id}
+        for row in transaction.exec_driver_sql(
+            "SELECT state, count(*) AS number FROM source WHERE root_id = :id GROUP BY state", {"id": root_id}
         )
     }
     return {

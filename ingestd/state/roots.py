@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import RowMapping, text
+from sqlalchemy import RowMapping
 
 from ingestd.model.identity import CollectionName, RootName
 from ingestd.state.engine import Transaction
@@ -30,66 +30,64 @@ class RootRow:
 
 def all_roots(transaction: Transaction) -> tuple[RootRow, ...]:
     """Every root, by name."""
-    rows = transaction.execute(text(f"SELECT {_COLUMNS} FROM root ORDER BY name")).mappings()
+    rows = transaction.exec_driver_sql(f"SELECT {_COLUMNS} FROM root ORDER BY name").mappings()
     return tuple(_row(row) for row in rows)
 
 
 def record(transaction: Transaction, name: str, path: bytes, collection: str, origin: str) -> RootRow:
     """Root of that name, made or brought up to date; one that was detached is attached again."""
-    transaction.execute(
-        text(
-            "INSERT INTO root(name, path, collection, origin, state) VALUES(:name, :path, :collection, :origin, 'new') "
-            "ON CONFLICT(name) DO UPDATE SET collection = :collection, origin = :origin, path = :path, "
-            "state = CASE WHEN state = 'detached' THEN 'new' ELSE state END"
-        ),
+    transaction.exec_driver_sql(
+        "INSERT INTO root(name, path, collection, origin, state) VALUES(:name, :path, :collection, :origin, 'new') "
+        "ON CONFLICT(name) DO UPDATE SET collection = :collection, origin = :origin, path = :path, "
+        "state = CASE WHEN state = 'detached' THEN 'new' ELSE state END",
         {"name": name, "path": path, "collection": collection, "origin": origin},
     )
-    found = transaction.execute(text(f"SELECT {_COLUMNS} FROM root WHERE name = :name"), {"name": name})
+    found = transaction.exec_driver_sql(f"SELECT {_COLUMNS} FROM root WHERE name = :name", {"name": name})
     return _row(found.mappings().one())
 
 
 def by_id(transaction: Transaction, root_id: int) -> RootRow:
     """Root of that id, as it is now."""
-    found = transaction.execute(text(f"SELECT {_COLUMNS} FROM root WHERE id = :id"), {"id": root_id})
+    found = transaction.exec_driver_sql(f"SELECT {_COLUMNS} FROM root WHERE id = :id", {"id": root_id})
     return _row(found.mappings().one())
 
 
 def set_state(transaction: Transaction, root_id: int, state: str, reason: str | None = None) -> None:
     """State a root is in, and why."""
-    transaction.execute(
-        text("UPDATE root SET state = :state, reason = :reason WHERE id = :id"),
+    transaction.exec_driver_sql(
+        "UPDATE root SET state = :state, reason = :reason WHERE id = :id",
         {"id": root_id, "state": state, "reason": reason},
     )
 
 
 def set_identity(transaction: Transaction, root_id: int, device: int, inode: int) -> None:
     """Device and inode that the root's path led to."""
-    transaction.execute(
-        text("UPDATE root SET device = :device, inode = :inode WHERE id = :id"),
+    transaction.exec_driver_sql(
+        "UPDATE root SET device = :device, inode = :inode WHERE id = :id",
         {"id": root_id, "device": signed(device), "inode": signed(inode)},
     )
 
 
 def forget_identity(transaction: Transaction, root_id: int) -> None:
     """Whatever stands at the root's path at the next scan is the root."""
-    transaction.execute(
-        text("UPDATE root SET device = NULL, inode = NULL, state = 'new', reason = NULL WHERE id = :id"),
+    transaction.exec_driver_sql(
+        "UPDATE root SET device = NULL, inode = NULL, state = 'new', reason = NULL WHERE id = :id",
         {"id": root_id},
     )
 
 
 def scanned(transaction: Transaction, root_id: int, now_ns: int) -> None:
     """A full scan of the root ended."""
-    transaction.execute(
-        text("UPDATE root SET last_scan_ns = :now, state = 'online', reason = NULL WHERE id = :id"),
+    transaction.exec_driver_sql(
+        "UPDATE root SET last_scan_ns = :now, state = 'online', reason = NULL WHERE id = :id",
         {"id": root_id, "now": now_ns},
     )
 
 
 def forget_root(transaction: Transaction, root_id: int) -> None:
     """Drop a root that has no sources left."""
-    transaction.execute(
-        text("DELETE FROM root WHERE id = :id AND NOT EXISTS (SELECT 1 FROM source WHERE root_id = :id)"),
+    transaction.exec_driver_sql(
+        "DELETE FROM root WHERE id = :id AND NOT EXISTS (SELECT 1 FROM source WHERE root_id = :id)",
         {"id": root_id},
     )
 

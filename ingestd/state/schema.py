@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from sqlalchemy import exc, text
+from sqlalchemy import exc
 
 from ingestd.errors import StateUnusable
 from ingestd.resources import shipped
@@ -44,7 +44,7 @@ def is_current(ledger: Ledger) -> bool:
     """Whether the tables are those of this program; reads only."""
     try:
         with ledger.read() as transaction:
-            return transaction.execute(text("SELECT version_num FROM alembic_version")).scalar() == HEAD
+            return transaction.exec_driver_sql("SELECT version_num FROM alembic_version").scalar() == HEAD
     except exc.OperationalError:
         return False
 
@@ -53,7 +53,7 @@ def revision(ledger: Ledger) -> str | None:
     """Revision of the ledger's tables; ``None`` for an empty file."""
     with ledger.write("revision") as transaction:
         try:
-            return transaction.execute(text("SELECT version_num FROM alembic_version")).scalar()
+            return transaction.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
         except exc.OperationalError as error:
             if isinstance(error.orig, sqlite3.OperationalError) and "no such table" in str(error.orig):
                 return None
@@ -69,7 +69,7 @@ def quick_check(ledger: Ledger) -> None:
         When it finds damage.
     """
     with ledger.read() as transaction:
-        findings = transaction.execute(text("PRAGMA quick_check(3)")).scalars().all()
+        findings = transaction.exec_driver_sql("PRAGMA quick_check(3)").scalars().all()
     if findings != ["ok"]:
         raise StateUnusable(
             f"the ledger {ledger.file} is damaged ({'; '.join(map(str, findings))}): move it away and start again; "

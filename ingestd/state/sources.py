@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import RowMapping, TextClause, text
+from sqlalchemy import RowMapping
 
 from ingestd.model.identity import Fingerprint
 from ingestd.model.source import Signature
@@ -46,18 +46,16 @@ def seen(
     transaction: Transaction, root_id: int, directory: bytes, signatures: Mapping[bytes, Signature], now_ns: int
 ) -> None:
     """Files that are new or look changed: they are pending, and no longer in quarantine or forgotten."""
-    transaction.execute(
-        text(
-            "INSERT INTO source(root_id, directory, name, size, mtime_ns, ctime_ns, inode, looked_ns, state) "
-            "VALUES(:root, :directory, :name, :size, :mtime, :ctime, :inode, :now, 'pending') "
-            "ON CONFLICT(root_id, directory, name) DO UPDATE SET "
-            # A file that is back as it was (unmounted and mounted, moved away and back) need not be hashed again.
-            "fingerprint = CASE WHEN size IS :size AND mtime_ns IS :mtime AND ctime_ns IS :ctime AND inode IS :inode "
-            "THEN fingerprint END, "
-            "size = :size, mtime_ns = :mtime, ctime_ns = :ctime, inode = :inode, looked_ns = :now, state = 'pending', "
-            "reason = NULL, confirmed = 0, successor_id = NULL, seq = seq + 1, attempts = 0, crashes = 0, "
-            "not_before_ns = 0"
-        ),
+    transaction.exec_driver_sql(
+        "INSERT INTO source(root_id, directory, name, size, mtime_ns, ctime_ns, inode, looked_ns, state) "
+        "VALUES(:root, :directory, :name, :size, :mtime, :ctime, :inode, :now, 'pending') "
+        "ON CONFLICT(root_id, directory, name) DO UPDATE SET "
+        # A file that is back as it was (unmounted and mounted, moved away and back) need not be hashed again.
+        "fingerprint = CASE WHEN size IS :size AND mtime_ns IS :mtime AND ctime_ns IS :ctime AND inode IS :inode "
+        "THEN fingerprint END, "
+        "size = :size, mtime_ns = :mtime, ctime_ns = :ctime, inode = :inode, looked_ns = :now, state = 'pending', "
+        "reason = NULL, confirmed = 0, successor_id = NULL, seq = seq + 1, attempts = 0, crashes = 0, "
+        "not_before_ns = 0",
         [
             {
                 "root": root_id,
@@ -72,11 +70,9 @@ def seen(
             for name, signature in signatures.items()
         ],
     )
-    transaction.execute(
-        text(
-            "DELETE FROM quarantine WHERE source_id = "
-            "(SELECT id FROM source WHERE root_id = :root AND directory = :directory AND name = :name)"
-        ),
+    transaction.exec_driver_sql(
+        "DELETE FROM quarantine WHERE source_id = "
+        "(SELECT id FROM source WHERE root_id = :root AND directory = :directory AND name = :name)",
         [{"root": root_id, "directory": directory, "name": name} for name in signatures],
     )
 
@@ -95,49 +91,43 @@ def hold(transaction: Transaction, ids: Collection[int], reason: str) -> None:
     """Removals that wait for a confirmation."""
     _each(
         transaction,
-        text("UPDATE source SET state = 'held', reason = :reason WHERE id = :id"),
+        "UPDATE source SET state = 'held', reason = :reason WHERE id = :id",
         [{"id": id_, "reason": reason} for id_ in ids],
     )
 
 
 def hold_root(transaction: Transaction, root_id: int, reason: str) -> None:
     """Hold the removal of everything below a root that left the configuration, but for what was confirmed."""
-    transaction.execute(
-        text(
-            "UPDATE source SET state = 'held', reason = :reason "
-            "WHERE root_id = :root AND NOT (state = 'gone' AND confirmed)"
-        ),
+    transaction.exec_driver_sql(
+        "UPDATE source SET state = 'held', reason = :reason "
+        "WHERE root_id = :root AND NOT (state = 'gone' AND confirmed)",
         {"root": root_id, "reason": reason},
     )
 
 
 def all_gone(transaction: Transaction, root_id: int, now_ns: int) -> None:
     """Nothing of the root is there, as a person confirmed."""
-    transaction.execute(
-        text(
-            "UPDATE source SET state = 'held', looked_ns = :now, seq = seq + 1, not_before_ns = 0 "
-            "WHERE root_id = :root AND state <> 'gone'"
-        ),
+    transaction.exec_driver_sql(
+        "UPDATE source SET state = 'held', looked_ns = :now, seq = seq + 1, not_before_ns = 0 "
+        "WHERE root_id = :root AND state <> 'gone'",
         {"root": root_id, "now": now_ns},
     )
 
 
 def confirm(transaction: Transaction, root_id: int) -> int:
     """Let the held removals of a root happen; returns how many."""
-    return transaction.execute(
-        text("UPDATE source SET state = 'gone', confirmed = 1 WHERE root_id = :root AND state = 'held'"),
+    return transaction.exec_driver_sql(
+        "UPDATE source SET state = 'gone', confirmed = 1 WHERE root_id = :root AND state = 'held'",
         {"root": root_id},
     ).rowcount
 
 
 def moved(transaction: Transaction, old_id: int, new_id: int) -> None:
     """A file found again under a new path: its bytes are known, and the old path waits for the new one."""
-    transaction.execute(text("UPDATE source SET successor_id = :new WHERE id = :old"), {"old": old_id, "new": new_id})
-    transaction.execute(
-        text(
-            "UPDATE source SET (fingerprint, mime) = (SELECT fingerprint, mime FROM source WHERE id = :old) "
-            "WHERE id = :new"
-        ),
+    transaction.exec_driver_sql("UPDATE source SET successor_id = :new WHERE id = :old", {"old": old_id, "new": new_id})
+    transaction.exec_driver_sql(
+        "UPDATE source SET (fingerprint, mime) = (SELECT fingerprint, mime FROM source WHERE id = :old) "
+        "WHERE id = :new",
         {"old": old_id, "new": new_id},
     )
 
@@ -145,11 +135,9 @@ def moved(transaction: Transaction, old_id: int, new_id: int) -> None:
 def due(transaction: Transaction, now_ns: int, limit: int, root_ids: Collection[int]) -> tuple[SourceRow, ...]:
     """Pending sources of these roots whose time has come; those whose last claim ended in a crash come last."""
     among = ", ".join(str(root_id) for root_id in root_ids)
-    rows = transaction.execute(
-        text(
-            f"SELECT {_COLUMNS} FROM source WHERE state = 'pending' AND not_before_ns <= :now "
-            f"AND root_id IN ({among}) ORDER BY crashes > 0, id LIMIT :limit"
-        ),
+    rows = transaction.exec_driver_sql(
+        f"SELECT {_COLUMNS} FROM source WHERE state = 'pending' AND not_before_ns <= :now "
+        f"AND root_id IN ({among}) ORDER BY crashes > 0, id LIMIT :limit",
         {"now": now_ns, "limit": limit},
     )
     return tuple(source_of(row) for row in rows.mappings())
@@ -157,11 +145,9 @@ def due(transaction: Transaction, now_ns: int, limit: int, root_ids: Collection[
 
 def removals(transaction: Transaction) -> tuple[SourceRow, ...]:
     """Sources that are gone and whose file was not found under a path that is still pending."""
-    rows = transaction.execute(
-        text(
-            f"SELECT {_COLUMNS} FROM source AS old WHERE state = 'gone' AND NOT EXISTS "
-            "(SELECT 1 FROM source AS new WHERE new.id = old.successor_id AND new.state = 'pending') ORDER BY id"
-        )
+    rows = transaction.exec_driver_sql(
+        f"SELECT {_COLUMNS} FROM source AS old WHERE state = 'gone' AND NOT EXISTS "
+        "(SELECT 1 FROM source AS new WHERE new.id = old.successor_id AND new.state = 'pending') ORDER BY id"
     )
     return tuple(source_of(row) for row in rows.mappings())
 
@@ -170,7 +156,7 @@ def claim(transaction: Transaction, ids: Sequence[int]) -> None:
     """Count the attempt before the risky work: whatever happens then, it was counted."""
     _each(
         transaction,
-        text("UPDATE source SET attempts = attempts + 1, crashes = crashes + 1 WHERE id = :id"),
+        "UPDATE source SET attempts = attempts + 1, crashes = crashes + 1 WHERE id = :id",
         [{"id": id_} for id_ in ids],
     )
 
@@ -179,7 +165,7 @@ def unclaim(transaction: Transaction, ids: Sequence[int]) -> None:
     """Take back claims that were not worked on."""
     _each(
         transaction,
-        text("UPDATE source SET attempts = max(attempts - 1, 0), crashes = max(crashes - 1, 0) WHERE id = :id"),
+        "UPDATE source SET attempts = max(attempts - 1, 0), crashes = max(crashes - 1, 0) WHERE id = :id",
         [{"id": id_} for id_ in ids],
     )
 
@@ -187,8 +173,8 @@ def unclaim(transaction: Transaction, ids: Sequence[int]) -> None:
 def hashed(transaction: Transaction, source: SourceRow) -> None:
     """State the fingerprint of the bytes behind the source's signature, when the value carries one."""
     if source.fingerprint is not None:
-        transaction.execute(
-            text("UPDATE source SET fingerprint = :fingerprint, mime = :mime WHERE id = :id AND seq = :seq"),
+        transaction.exec_driver_sql(
+            "UPDATE source SET fingerprint = :fingerprint, mime = :mime WHERE id = :id AND seq = :seq",
             {
                 "id": source.id,
                 "seq": source.seq,
@@ -201,25 +187,21 @@ def hashed(transaction: Transaction, source: SourceRow) -> None:
 def done(transaction: Transaction, source: SourceRow) -> None:
     """The source is served as it was seen; one that changed meanwhile stays pending."""
     hashed(transaction, source)
-    transaction.execute(
-        text(
-            "UPDATE source SET state = 'done', reason = NULL, attempts = 0, crashes = 0, not_before_ns = 0 "
-            "WHERE id = :id AND seq = :seq AND state = 'pending'"
-        ),
+    transaction.exec_driver_sql(
+        "UPDATE source SET state = 'done', reason = NULL, attempts = 0, crashes = 0, not_before_ns = 0 "
+        "WHERE id = :id AND seq = :seq AND state = 'pending'",
         {"id": source.id, "seq": source.seq},
     )
-    transaction.execute(
-        text("UPDATE source SET crashes = 0 WHERE id = :id AND seq <> :seq"), {"id": source.id, "seq": source.seq}
+    transaction.exec_driver_sql(
+        "UPDATE source SET crashes = 0 WHERE id = :id AND seq <> :seq", {"id": source.id, "seq": source.seq}
     )
 
 
 def look_again(transaction: Transaction, source: SourceRow, signature: Signature, now_ns: int) -> None:
     """The file changed between two looks: it has to be quiet first."""
-    transaction.execute(
-        text(
-            "UPDATE source SET size = :size, mtime_ns = :mtime, ctime_ns = :ctime, inode = :inode, looked_ns = :now, "
-            "fingerprint = NULL, seq = seq + 1, attempts = 0, crashes = 0 WHERE id = :id"
-        ),
+    transaction.exec_driver_sql(
+        "UPDATE source SET size = :size, mtime_ns = :mtime, ctime_ns = :ctime, inode = :inode, looked_ns = :now, "
+        "fingerprint = NULL, seq = seq + 1, attempts = 0, crashes = 0 WHERE id = :id",
         {
             "id": source.id,
             "size": signature.size,
@@ -233,11 +215,9 @@ def look_again(transaction: Transaction, source: SourceRow, signature: Signature
 
 def defer(transaction: Transaction, source: SourceRow, not_before_ns: int, reason: str | None) -> None:
     """Try again later; one that changed meanwhile is tried at once."""
-    transaction.execute(
-        text(
-            "UPDATE source SET not_before_ns = :at, reason = :reason, crashes = 0 "
-            "WHERE id = :id AND seq = :seq AND state = 'pending'"
-        ),
+    transaction.exec_driver_sql(
+        "UPDATE source SET not_before_ns = :at, reason = :reason, crashes = 0 "
+        "WHERE id = :id AND seq = :seq AND state = 'pending'",
         {"id": source.id, "seq": source.seq, "at": not_before_ns, "reason": reason},
     )
 
@@ -246,30 +226,26 @@ def mark_pending(transaction: Transaction, ids: Collection[int]) -> None:
     """Have sources worked on again, as they are."""
     _each(
         transaction,
-        text(
-            "UPDATE source SET state = 'pending', seq = seq + 1, attempts = 0, crashes = 0, not_before_ns = 0, "
-            "reason = NULL WHERE id = :id AND state IN ('done', 'quarantined', 'pending')"
-        ),
+        "UPDATE source SET state = 'pending', seq = seq + 1, attempts = 0, crashes = 0, not_before_ns = 0, "
+        "reason = NULL WHERE id = :id AND state IN ('done', 'quarantined', 'pending')",
         [{"id": id_} for id_ in ids],
     )
-    _each(transaction, text("DELETE FROM quarantine WHERE source_id = :id"), [{"id": id_} for id_ in ids])
+    _each(transaction, "DELETE FROM quarantine WHERE source_id = :id", [{"id": id_} for id_ in ids])
 
 
 def forget(transaction: Transaction, source_id: int) -> None:
     """Keep the source out of the index until its file changes."""
-    transaction.execute(
-        text("UPDATE source SET state = 'forgotten', seq = seq + 1, reason = NULL WHERE id = :id"), {"id": source_id}
+    transaction.exec_driver_sql(
+        "UPDATE source SET state = 'forgotten', seq = seq + 1, reason = NULL WHERE id = :id", {"id": source_id}
     )
-    transaction.execute(text("DELETE FROM quarantine WHERE source_id = :id"), {"id": source_id})
+    transaction.exec_driver_sql("DELETE FROM quarantine WHERE source_id = :id", {"id": source_id})
 
 
 def drop(transaction: Transaction, source_id: int) -> None:
     """Drop the row of a source that is gone and has no document left."""
-    transaction.execute(
-        text(
-            "DELETE FROM source WHERE id = :id AND state = 'gone' AND NOT EXISTS "
-            "(SELECT 1 FROM document WHERE source_id = :id)"
-        ),
+    transaction.exec_driver_sql(
+        "DELETE FROM source WHERE id = :id AND state = 'gone' AND NOT EXISTS "
+        "(SELECT 1 FROM document WHERE source_id = :id)",
         {"id": source_id},
     )
 
@@ -278,16 +254,14 @@ def adopt(transaction: Transaction, root_id: int, path: bytes, now_ns: int) -> i
     """Row of a source that only the store knew; the next scan finds its file, or that it is gone."""
     directory, _, name = path.rpartition(b"/")
     key = {"root": root_id, "directory": directory, "name": name}
-    transaction.execute(
-        text(
-            "INSERT INTO source(root_id, directory, name, looked_ns, state) "
-            "VALUES(:root, :directory, :name, :now, 'done') ON CONFLICT DO NOTHING"
-        ),
+    transaction.exec_driver_sql(
+        "INSERT INTO source(root_id, directory, name, looked_ns, state) "
+        "VALUES(:root, :directory, :name, :now, 'done') ON CONFLICT DO NOTHING",
         {**key, "now": now_ns},
     )
     return int(
-        transaction.execute(
-            text("SELECT id FROM source WHERE root_id = :root AND directory = :directory AND name = :name"), key
+        transaction.exec_driver_sql(
+            "SELECT id FROM source WHERE root_id = :root AND directory = :directory AND name = :name", key
         ).scalar_one()
     )
 
@@ -296,8 +270,8 @@ def by_path(transaction: Transaction, root_id: int, path: bytes) -> SourceRow | 
     """Source at the path."""
     directory, _, name = path.rpartition(b"/")
     row = (
-        transaction.execute(
-            text(f"SELECT {_COLUMNS} FROM source WHERE root_id = :root AND directory = :directory AND name = :name"),
+        transaction.exec_driver_sql(
+            f"SELECT {_COLUMNS} FROM source WHERE root_id = :root AND directory = :directory AND name = :name",
             {"root": root_id, "directory": directory, "name": name},
         )
         .mappings()
@@ -308,39 +282,41 @@ def by_path(transaction: Transaction, root_id: int, path: bytes) -> SourceRow | 
 
 def by_ids(transaction: Transaction, ids: Sequence[int]) -> tuple[SourceRow, ...]:
     """Sources of those ids that exist."""
-    rows = (
-        transaction.execute(text(f"SELECT {_COLUMNS} FROM source WHERE id = :id"), {"id": id_}).mappings().one_or_none()
-        for id_ in ids
-    )
-    return tuple(source_of(row) for row in rows if row is not None)
+    among = ", ".join(str(id_) for id_ in ids)
+    rows = transaction.exec_driver_sql(f"SELECT {_COLUMNS} FROM source WHERE id IN ({among})").mappings()
+    found = {row["id"]: source_of(row) for row in rows}
+    return tuple(found[id_] for id_ in ids if id_ in found)
 
 
 def count_kept(transaction: Transaction, root_id: int) -> int:
     """How many sources of the root are there, as far as is known."""
     return int(
-        transaction.execute(
-            text("SELECT count(*) FROM source WHERE root_id = :root AND state NOT IN ('gone', 'held')"),
+        transaction.exec_driver_sql(
+            "SELECT count(*) FROM source WHERE root_id = :root AND state NOT IN ('gone', 'held')",
             {"root": root_id},
         ).scalar_one()
     )
 
 
+def count_pending(transaction: Transaction) -> int:
+    """How many sources are to be worked on, now or later."""
+    return int(transaction.exec_driver_sql("SELECT count(*) FROM source WHERE state = 'pending'").scalar_one())
+
+
 def in_state(transaction: Transaction, *states: str, root_id: int | None = None) -> tuple[SourceRow, ...]:
     """Sources in one of the states, of one root or all, by id."""
     marks = ", ".join(f"'{state}'" for state in states)
-    rows = transaction.execute(
-        text(
-            f"SELECT {_COLUMNS} FROM source WHERE state IN ({marks}) AND (:root IS NULL OR root_id = :root) ORDER BY id"
-        ),
+    rows = transaction.exec_driver_sql(
+        f"SELECT {_COLUMNS} FROM source WHERE state IN ({marks}) AND (:root IS NULL OR root_id = :root) ORDER BY id",
         {"root": root_id},
     )
     return tuple(source_of(row) for row in rows.mappings())
 
 
-def _each(transaction: Transaction, statement: TextClause, rows: Sequence[Mapping[str, object]]) -> None:
+def _each(transaction: Transaction, statement: str, rows: Sequence[Mapping[str, object]]) -> None:
     # SQLAlchemy takes an empty sequence for a call without parameters.
     if rows:
-        transaction.execute(statement, list(rows))
+        transaction.exec_driver_sql(statement, list(rows))
 
 
 def _leave(
@@ -353,11 +329,9 @@ def _leave(
     now_ns: int,
 ) -> None:
     if names:
-        transaction.execute(
-            text(
-                "UPDATE source SET state = :state, reason = :reason, looked_ns = :now, seq = seq + 1, confirmed = 0, "
-                "not_before_ns = 0 WHERE root_id = :root AND directory = :directory AND name = :name"
-            ),
+        transaction.exec_driver_sql(
+            "UPDATE source SET state = :state, reason = :reason, looked_ns = :now, seq = seq + 1, confirmed = 0, "
+            "not_before_ns = 0 WHERE root_id = :root AND directory = :directory AND name = :name",
             [
                 {"root": root_id, "directory": directory, "name": name, "state": state, "reason": reason, "now": now_ns}
                 for name in names

@@ -4,7 +4,7 @@ import json
 import random
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from ingestd.convert.choice import readable_mimes
 from ingestd.convert.types import suffixes_of
 from ingestd.discover.rules import Rules
 from ingestd.errors import ConfigurationError
+from ingestd.model.identity import Digest, Fingerprint
 from ingestd.pipeline.parts import Clock, Engines, RootPlan
 from ingestd.ports.segmenter import Segmenter
 from ingestd.settings import (
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from ingestd.embed.cache import VectorCache
     from ingestd.embed.embedding import Embedding
 
+Pinned = Callable[[Fingerprint, Digest], bool]
+
 
 class Wiring:
     """Engines made at their first use, each once; closed together.
@@ -40,13 +43,15 @@ class Wiring:
     ----------
     conversions, vectors
         Where the caches are kept.
+    pinned
+        Whether the conversion of these bytes by this stage is to be kept whatever the cache's bound says.
     """
 
-    def __init__(self, settings: Settings, *, conversions: Path, vectors: Path) -> None:
+    def __init__(self, settings: Settings, *, conversions: Path, vectors: Path, pinned: Pinned) -> None:
         self.settings = settings
         self._lock = threading.RLock()
         self._engines: dict[str, Engines] = {}
-        self._conversions_cache = ConversionCache(conversions, settings.converter.cache_bytes)
+        self._conversions_cache = ConversionCache(conversions, settings.converter.cache_bytes, pinned=pinned)
         self._vectors_file = vectors
         self._vector_cache: VectorCache | None = None
         self._conversions: dict[RootConverterSettings, Conversions] = {}

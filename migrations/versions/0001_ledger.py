@@ -104,6 +104,7 @@ _TABLES = (
     ) STRICT
     """,
     "CREATE INDEX document_source ON document(source_id)",
+    "CREATE INDEX document_fingerprint ON document(fingerprint)",
     """
     CREATE TABLE point(
         document_id INTEGER NOT NULL REFERENCES document(id) ON DELETE CASCADE,
