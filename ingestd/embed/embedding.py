@@ -77,6 +77,7 @@ class Embedding:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._embedder = described = embedder or embedder_named(name, options)
+        self._stage = described.stage
         self._cache = cache
         self._clock = clock
         self._calls = threading.Lock()
@@ -92,7 +93,7 @@ class Embedding:
     @property
     def stage(self) -> Stage:
         """Identity of the embedder; nothing is loaded to know it."""
-        return self._embedder.stage
+        return self._stage
 
     @property
     def dimension(self) -> int:

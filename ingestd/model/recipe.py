@@ -20,15 +20,15 @@ class Stage:
     """Raised by hand whenever its output changes for any input."""
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """JSON values: sizes, weights' hashes, pooling, prefixes, …"""
+    digest: Digest = field(init=False, repr=False, compare=False)
+    """Digest of the canonical JSON of the identity; made once, as every chunk needs it."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", _digest(self.as_json()))
 
     def as_json(self) -> dict[str, Any]:
         """Readable identity, for people and for the digest."""
         return {"name": self.name, "version": self.version, "options": dict(self.options)}
-
-    @property
-    def digest(self) -> Digest:
-        """Digest of the canonical JSON of the identity."""
-        return _digest(self.as_json())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +38,16 @@ class Recipe:
     convert: Stage
     chunk: Stage
     embed: Stage
+    digest: Digest = field(init=False, repr=False, compare=False)
+    """Digest over the three stages: the payload's ``recipe``."""
+
+    def __post_init__(self) -> None:
+        digests = [self.convert.digest, self.chunk.digest, self.embed.digest]
+        object.__setattr__(self, "digest", _digest(digests))
 
     def as_json(self) -> dict[str, Any]:
         """Readable identity of the three stages."""
         return {"convert": self.convert.as_json(), "chunk": self.chunk.as_json(), "embed": self.embed.as_json()}
-
-    @property
-    def digest(self) -> Digest:
-        """Digest over the three stages: the payload's ``recipe``."""
-        return _digest([self.convert.digest, self.chunk.digest, self.embed.digest])
 
 
 def _digest(value: Any) -> Digest:

@@ -25,7 +25,8 @@ GROUP_BYTES = 4 * 1024 * 1024
 GROUP_SECONDS = 0.5
 """How long a prepared document waits for others to share its flush."""
 GROUP_TEXTS = 256
-"""Texts to embed: a slow device must not keep finished documents from being searchable."""
+"""Texts to embed: a slow device must not keep finished documents from being searchable. More where it embedded more in
+``GROUP_SECONDS``: what costs the same for any group is shared by more documents then."""
 _WINDOW = 2 * GROUP_DOCUMENTS
 _NANOSECONDS = 1_000_000_000
 
@@ -44,6 +45,7 @@ class Ingestion:
         self._same: list[SourceRow] = []
         self._first_prepared = 0.0
         self._paused: set[str] = set()
+        self._texts_a_group = GROUP_TEXTS
 
     @property
     def paused(self) -> frozenset[str]:
@@ -102,9 +104,12 @@ class Ingestion:
         calm = [source for source in found if not source.crashes]
         # What was in work when this process died last is tried alone, so that only the guilty file is blamed again.
         chosen = calm[:room] or ([] if busy else found[:1])
-        return [one for source in chosen if (one := self._ready(source)) is not None]
+        targets: dict[int, GenerationRow] = {}
+        return [one for source in chosen if (one := self._ready(source, targets)) is not None]
 
-    def _ready(self, source: SourceRow) -> tuple[SourceRow, RootPlan, GenerationRow] | None:
+    def _ready(
+        self, source: SourceRow, targets: dict[int, GenerationRow]
+    ) -> tuple[SourceRow, RootPlan, GenerationRow] | None:
         plan = self._parts.roots[source.root_id]
         if source.crashes >= MOST_CRASHES:
             attempt.blame(self._parts, source)
@@ -122,9 +127,16 @@ class Ingestion:
             case look.Unreachable(error):
                 record_failure(self._parts, Failed(source=source, stage="stage", stage_digest="", error=error))
                 return None
+        generation = targets.get(source.root_id) or self._target(plan)
+        if generation is None:
+            return None
+        targets[source.root_id] = generation
+        return source, plan, generation
+
+    def _target(self, plan: RootPlan) -> GenerationRow | None:
         space = Space(stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.engines.embedder)
         try:
-            return source, plan, self._parts.collections.target(plan.collection, space, self._parts.clock.wall_ns())
+            return self._parts.collections.target(plan.collection, space, self._parts.clock.wall_ns())
         except NeedsReindex as error:
             log.warning("collection.needs-reindex", collection=plan.collection, reason=str(error))
             self._paused.add(str(plan.collection))
@@ -161,7 +173,7 @@ class Ingestion:
         return (
             len(self._prepared) >= GROUP_DOCUMENTS
             or len(self._same) >= _WINDOW
-            or texts >= GROUP_TEXTS
+            or texts >= self._texts_a_group
             or size >= GROUP_BYTES
             or (bool(self._prepared) and self._parts.clock.monotonic() - self._first_prepared >= GROUP_SECONDS)
         )
@@ -185,6 +197,7 @@ class Ingestion:
         return [prepared for prepared in group if prepared.source.id in pending]
 
     def _bring(self, group: Sequence[Prepared], *, alone: bool = False) -> None:
+        embedded_before, seconds_before = self._tally.counts["embedded"], self._tally.seconds["embed"]
         try:
             embed_and_publish(self._parts, group, self._tally)
         except Stopped:
@@ -207,12 +220,19 @@ class Ingestion:
         except Exception as error:  # noqa: BLE001  one attempt at one source: a bug must not stop the others
             self._bring_alone(group, error)
             return
+        self._learn_pace(embedded_before, seconds_before)
         for prepared in group:
             log.info(
                 "document.committed",
                 document=prepared.origin.doc_id,
                 chunks=len(prepared.chunks),
             )
+
+    def _learn_pace(self, embedded_before: int, seconds_before: float) -> None:
+        embedded = self._tally.counts["embedded"] - embedded_before
+        seconds = self._tally.seconds["embed"] - seconds_before
+        if embedded:
+            self._texts_a_group = max(GROUP_TEXTS, int(embedded / max(seconds, 0.001) * GROUP_SECONDS))
 
     def _bring_alone(self, group: Sequence[Prepared], error: Exception) -> None:
         if len(group) == 1:

@@ -1,6 +1,7 @@
 """What a point says beside its vector: the public contract's fields."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -47,7 +48,17 @@ class Origin:
 
 def payload(chunk: Chunk, origin: Origin, version: int, ingested_ns: int) -> dict[str, Any]:
     """Payload of one chunk."""
-    facts, recipe = origin.facts, origin.recipe
+    (one,) = payloads((chunk,), origin, version, ingested_ns)
+    return one
+
+
+def payloads(chunks: Iterable[Chunk], origin: Origin, version: int, ingested_ns: int) -> tuple[dict[str, Any], ...]:
+    """Payload of each of a version's chunks; what they share is made once."""
+    shared = _shared(origin, version, ingested_ns)
+    return tuple(_own(chunk) | shared for chunk in chunks)
+
+
+def _own(chunk: Chunk) -> dict[str, Any]:
     return {
         "text": chunk.text,
         "body": chunk.body,
@@ -60,15 +71,21 @@ def payload(chunk: Chunk, origin: Origin, version: int, ingested_ns: int) -> dic
         "char_end": chunk.char_end,
         "block_types": list(chunk.block_types),
         "chunk_index": chunk.index,
-        "chunk_count": origin.chunk_count,
         "n_chars": chunk.n_chars,
         "n_tokens": chunk.n_tokens,
+        "text_sha256": text_hash(chunk.text),
+    }
+
+
+def _shared(origin: Origin, version: int, ingested_ns: int) -> dict[str, Any]:
+    facts, recipe = origin.facts, origin.recipe
+    return {
+        "chunk_count": origin.chunk_count,
         "root": facts.key.root,
         **path_fields(facts.key.path),
         "doc_id": origin.doc_id,
         "doc_version": version,
         "fingerprint": origin.fingerprint,
-        "text_sha256": text_hash(chunk.text),
         "recipe": recipe.digest,
         "converter": origin.document.converter,
         "chunker": recipe.chunk.name,

@@ -23,7 +23,7 @@ from ingestd.model.identity import PointId
 from ingestd.model.point import Deletion, Generation, PayloadOverwrite, Points
 from ingestd.ports.store import Store
 from ingestd.publish import points
-from ingestd.publish.payload import Origin, payload
+from ingestd.publish.payload import Origin, payloads
 from ingestd.state import documents, generations, intents, sources
 from ingestd.state.documents import Made, ServedVersion
 from ingestd.state.engine import Ledger, Transaction
@@ -182,7 +182,7 @@ def _points(one: _Opened, now_ns: int) -> Points:
         document=new.origin.doc_id,
         version=one.version,
         ids=tuple(id_ for id_, _ in lacking),
-        payloads=tuple(payload(chunk, new.origin, one.version, now_ns) for _, chunk in lacking),
+        payloads=payloads((chunk for _, chunk in lacking), new.origin, one.version, now_ns),
         vectors=np.stack([new.vectors[id_] for id_, _ in lacking])
         if lacking
         else np.zeros((0, dimension), dtype=np.float32),
@@ -198,10 +198,11 @@ def _serve_one(transaction: Transaction, one: _Opened, now_ns: int) -> list[int]
     new, change = one.new, one.swap
     # Points of an earlier intent that never was served are in neither version.
     left_over = intents.intended_points(transaction, one.document_id) - frozenset(new.ids)
+    kept = [(id_, chunk) for id_, chunk in zip(new.ids, new.chunks, strict=True) if id_ in change.kept]
+    made = payloads((chunk for _, chunk in kept), new.origin, one.version, now_ns)
     overwrites = [
-        PayloadOverwrite(id=id_, version=one.version, payload=payload(chunk, new.origin, one.version, now_ns))
-        for id_, chunk in zip(new.ids, new.chunks, strict=True)
-        if id_ in change.kept
+        PayloadOverwrite(id=id_, version=one.version, payload=payload)
+        for (id_, _), payload in zip(kept, made, strict=True)
     ]
     deletions = [Deletion(id=id_, below_version=one.version) for id_ in sorted(change.dropped | left_over)]
     intents.post(transaction, one.document_id, one.version, [*overwrites, *deletions])
@@ -218,7 +219,7 @@ def _serve_one(transaction: Transaction, one: _Opened, now_ns: int) -> list[int]
     elsewhere = [
         other
         for other in documents.of_source(transaction, new.source.id)
-        if _is_elsewhere(transaction, other, new.generation.generation)
+        if _is_elsewhere(transaction, other, new.generation)
     ]
     for other in elsewhere:
         unserve(transaction, other)
@@ -226,10 +227,12 @@ def _serve_one(transaction: Transaction, one: _Opened, now_ns: int) -> list[int]
     return [one.document_id, *(other.id for other in elsewhere)]
 
 
-def _is_elsewhere(transaction: Transaction, document: documents.DocumentRow, target: Generation) -> bool:
+def _is_elsewhere(transaction: Transaction, document: documents.DocumentRow, target: GenerationRow) -> bool:
     # The root was given another collection: its documents leave the old one once the new one serves them.
+    if document.version == 0 or document.generation_id == target.id:
+        return False
     found = generations.by_id(transaction, document.generation_id).generation
-    return document.version > 0 and found.collection != target.collection
+    return found.collection != target.generation.collection
 
 
 def _apply(store: Store, generation: Generation, rows: Sequence[OutboxRow]) -> tuple[int, int]:
