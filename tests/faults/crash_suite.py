@@ -24,6 +24,8 @@ A: Texts = ("alpha", "beta", "gamma")
 STEPS: tuple[tuple[str, Folder], ...] = (
     ("add", {b"a": A}),
     ("edit", {b"a": ("alpha", "other", "gamma")}),
+    ("add another", {b"a": ("alpha", "other", "gamma"), b"z": A}),
+    ("all at once", {b"a": ("gamma", "alpha", "more"), b"n": ("alpha", "gamma")}),
     ("shrink", {b"a": ("alpha",)}),
     ("revert", {b"a": A}),
     ("equal text elsewhere", {b"a": A, b"d/b": ("alpha", "beta")}),
@@ -35,17 +37,29 @@ STEPS: tuple[tuple[str, Folder], ...] = (
     ("remove the other", {}),
 )
 """What the folder comes to hold, step by step."""
+EVERY = frozenset(name for name, _ in STEPS)
+QUICK = frozenset({"edit", "all at once"})
+"""Steps that between them add, keep, drop, add documents, remove documents."""
+Steps = frozenset[str]
 
 
-def at_rest(world: World) -> Iterator[tuple[str, Folder, Snapshot, Snapshot]]:
-    """Each step with the states before and after it; the world stands before the step when it is given."""
+def at_rest(world: World, steps: Steps) -> Iterator[tuple[str, Folder, Snapshot, Snapshot]]:
+    """Each of the steps with the states before and after it; the world stands before the step when it is given.
+
+    Readers are looked at throughout every step's own run.
+    """
+    left = set(steps)
     for name, folder in STEPS:
         before = snapshot(world)
         with killed_at(0, world):
             run(world, folder)
         after = snapshot(world)
-        yield name, folder, before, after
-        restore(world, after)
+        if name in left:
+            left.remove(name)
+            yield name, folder, before, after
+            restore(world, after)
+        if not left:
+            return
 
 
 def run(world: World, folder: Folder) -> None:
@@ -77,15 +91,15 @@ def recover(world: World, *, adopts: bool = False) -> None:
     world.kill()
 
 
-def kill_everywhere(world: World, *, power: str = "none", every: int = 1, then: Folder | None = None) -> int:
+def kill_everywhere(
+    world: World, steps: Steps, *, power: str = "none", every: int = 1, then: Folder | None = None
+) -> int:
     """Kill each step at each failpoint; restart with the same folder, or with what ``then`` makes of it."""
     killed = 0
-    for name, folder, before, _ in at_rest(world):
-        nth = 0
+    for name, folder, before, _ in at_rest(world, steps):
+        nth = 1 - every
         while True:
-            nth += 1
-            if nth % every and every > 1:
-                continue
+            nth += every
             restore(world, before)
             # What readers see until then was looked at in the whole run.
             with killed_at(nth) as reached:
@@ -105,11 +119,11 @@ def kill_everywhere(world: World, *, power: str = "none", every: int = 1, then: 
     return killed
 
 
-def kill_twice(world: World, pairs: int, seed: int) -> int:
+def kill_twice(world: World, steps: Steps, *, pairs: int, seed: int) -> int:
     """Kill a step, then its repair, at random failpoints."""
     chance = Random(seed)
     killed = 0
-    for name, folder, before, _ in at_rest(world):
+    for name, folder, before, _ in at_rest(world, steps):
         for _ in range(pairs):
             restore(world, before)
             first, second = chance.randrange(1, 30), chance.randrange(1, 30)
@@ -132,10 +146,10 @@ def kill_twice(world: World, pairs: int, seed: int) -> int:
     return killed
 
 
-def fail_everywhere(world: World, *, applied: bool) -> int:
+def fail_everywhere(world: World, steps: Steps, *, applied: bool) -> int:
     """Let each call of the store fail in turn, before or after it was applied; the process goes on."""
     failed = 0
-    for name, folder, before, _ in at_rest(world):
+    for name, folder, before, _ in at_rest(world, steps):
         for later_name, later in (("the same", folder), ("another", {b"a": ("beta",)}), ("nothing", {})):
             nth = 0
             while True:
@@ -161,12 +175,17 @@ def fail_everywhere(world: World, *, applied: bool) -> int:
     return failed
 
 
-def apply_late(world: World) -> int:
+def apply_late(world: World, steps: Steps) -> int:
     """Let each write time out and reach the store only after a later version was served."""
     late = 0
-    for name, folder, before, _ in at_rest(world):
-        others = [{}, {b"a": A}, {b"a": ("alpha",)}, {b"a": ("alpha", "other", "gamma"), b"d/b": ("alpha", "beta")}]
-        for other in others:
+    for name, folder, before, _ in at_rest(world, steps):
+        between: list[tuple[Folder, ...]] = [
+            (folder, {}, folder),
+            (folder, {b"a": A}),
+            (folder, {b"a": ("alpha",), b"z": A}),
+            ({b"a": ("alpha", "other", "gamma"), b"d/b": ("alpha", "beta")},),
+        ]
+        for later in between:
             nth = 0
             while True:
                 nth += 1
@@ -180,7 +199,7 @@ def apply_late(world: World) -> int:
                     break
                 late += 1
                 try:
-                    for next_folder in (folder, other, folder):
+                    for next_folder in later:
                         world.set_folder(next_folder)
                         world.sync()
                     world.check_quiet()
@@ -193,7 +212,7 @@ def apply_late(world: World) -> int:
                         world.check_quiet()
                         world.stop()
                 except Violation as violation:
-                    violation.add_note(f"step {name!r}, {delayed.kind} {nth} came late, with {other} between")
+                    violation.add_note(f"step {name!r}, {delayed.kind} {nth} came late, after {later}")
                     raise
     return late
 
@@ -204,14 +223,14 @@ def use(world: World, store: MemoryStore | FailingStore | LateStore) -> None:
     world.collections.store = store
 
 
-def lose_ledger(world: World) -> None:
+def lose_ledger(world: World, steps: Steps) -> None:
     """Delete the ledger after each step; the next run changes something."""
-    _after_each(world, lambda world, _: restore_ledger(world, _EMPTY))
+    _after_each(world, steps, lambda world, _: restore_ledger(world, _EMPTY))
 
 
-def go_back(world: World, what: str) -> None:
+def go_back(world: World, steps: Steps, *, what: str) -> None:
     """Put the ledger or the store of each earlier moment back after each step."""
-    for earlier in _moments(world):
+    for earlier in _moments(world, steps):
 
         def back(world: World, _: Snapshot, earlier: Snapshot = earlier) -> None:
             if what == "ledger":
@@ -219,18 +238,19 @@ def go_back(world: World, what: str) -> None:
             else:
                 world.shelf = _copied(earlier.shelf)
 
-        _after_each(world, back)
+        _after_each(world, steps, back)
 
 
-def empty_store(world: World) -> None:
+def empty_store(world: World, steps: Steps) -> None:
     """Lose the whole store after each step."""
-    _after_each(world, lambda world, _: setattr(world, "shelf", Shelf()))
+    _after_each(world, steps, lambda world, _: setattr(world, "shelf", Shelf()))
 
 
-def _after_each(world: World, lose_something: Callable[[World, Snapshot], None]) -> None:
+def _after_each(world: World, steps: Steps, lose_something: Callable[[World, Snapshot], None]) -> None:
     start = snapshot(world)
-    for name, folder, _, after in at_rest(world):
-        for change in (None, {**folder, b"a": ("alpha", "changed")}, {b"new": A}):
+    for name, folder, _, after in at_rest(world, steps):
+        changes: tuple[Folder | None, ...] = (None, {**folder, b"a": ("alpha", "changed")}, {b"new": A})
+        for change in changes:
             restore(world, after)
             lose_something(world, after)
             versions = {path: set(texts) for path, texts in world.readable.items()}
@@ -257,10 +277,10 @@ def _versions_go_up(world: World, before: Snapshot) -> None:
                 raise Violation("version", f"{id_} went from {kept.doc_version} to {now[id_].doc_version}")
 
 
-def _moments(world: World) -> list[Snapshot]:
+def _moments(world: World, steps: Steps) -> list[Snapshot]:
     start = snapshot(world)
     found = []
-    for _, folder, before, _ in at_rest(world):
+    for _, folder, before, _ in at_rest(world, steps):
         found.append(before)
         # A copy taken while work was in hand, beside those taken at rest.
         restore(world, before)
@@ -270,7 +290,7 @@ def _moments(world: World) -> list[Snapshot]:
             world.kill()
         found.append(snapshot(world))
     restore(world, start)
-    return found[1::2]
+    return found
 
 
 def _copied(shelf: Shelf) -> Shelf:
