@@ -121,7 +121,7 @@ class ChunkerSettings:
     """``[chunker]``: how documents are cut."""
 
     name: Literal["structure-first", "grain-growth"] = "structure-first"
-    """``structure-first`` cuts at headings, then by size; ``grain-growth`` grows chunks around sentences by meaning."""
+    """``structure-first`` cuts at headings, then by size; ``grain-growth`` grows whole blocks inside a section."""
     profile: Literal["native"] = "native"
     """Which generation of the chunker's rules: ``native`` are the present ones."""
     max_size: Size | None = None
