@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 DEMO_VENV := .venvs/demo
 DEMO := .demo
 PIP := -m pip --disable-pip-version-check
-TESTS ?= -m "not slow and not soak"
+TESTS ?= -m "not slow and not soak" -n auto
 
 help: ## list the targets
 	@grep -hE '^[a-z][a-z%-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([^:]*):.*## /  \1\t/' | expand -t 18
