@@ -53,6 +53,8 @@ def sync(owner: Owner, folders: Sequence[Path], hooks: Hooks) -> dict[str, Any]:
         As :func:`ingestd.pipeline.sync.sync`.
     """
     registered = owner.register(folders)
+    with owner.ledger.write("due") as transaction:
+        sources.make_due(transaction)
     tally = Tally()
     parts = _parts(owner, registered, tally, hooks)
     with tally.timed("scan"):

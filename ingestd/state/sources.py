@@ -222,6 +222,11 @@ def defer(transaction: Transaction, source: SourceRow, not_before_ns: int, reaso
     )
 
 
+def make_due(transaction: Transaction) -> None:
+    """End every back-off: a person asked for a pass, perhaps because what was in the way is mended."""
+    transaction.exec_driver_sql("UPDATE source SET not_before_ns = 0 WHERE state = 'pending' AND not_before_ns > 0")
+
+
 def mark_pending(transaction: Transaction, ids: Collection[int]) -> None:
     """Have sources worked on again, as they are."""
     _each(

@@ -5,6 +5,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from ingestd.pipeline.scan import scan_roots
+from ingestd.pipeline.tally import Tally
+from ingestd.state import sources
 from tests.system.conftest import Program, sections
 
 Write = Callable[..., Path]
@@ -247,3 +250,15 @@ def test_the_loss_of_the_store_is_mended_without_embedding(program: Program, wri
     assert report["embedded"] == 0
     assert set(program.texts()) == {"a.md"}
     assert program.read("verify")["ok"]
+
+
+def test_a_pass_tries_at_once_what_was_put_off(program: Program, write: Write) -> None:
+    write("a.md", sections("one"))
+    with program.owner() as owner:
+        parts = owner.parts(owner.register([program.folder]))
+        scan_roots(parts, Tally())
+        with owner.ledger.write("test") as transaction:
+            (source,) = sources.in_state(transaction, "pending")
+            sources.defer(transaction, source, 2**62, "the store was away")
+    assert program.sync()["deferred"] == []
+    assert set(program.texts()) == {"a.md"}
