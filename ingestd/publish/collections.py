@@ -4,6 +4,7 @@ import threading
 from dataclasses import dataclass, replace
 
 from ingestd.errors import IngestdError, StoreMismatch
+from ingestd.logs import Log
 from ingestd.model.identity import CollectionName, Instance
 from ingestd.model.point import Generation
 from ingestd.model.recipe import Stage
@@ -12,6 +13,8 @@ from ingestd.publish import recovery
 from ingestd.state import generations, intents
 from ingestd.state.engine import Ledger
 from ingestd.state.generations import GenerationRow
+
+_log = Log(__name__)
 
 
 class NeedsReindex(IngestdError):
@@ -40,6 +43,7 @@ class Collections:
         self._lock = threading.RLock()
         self._ready: set[int] = set()
         self._token = ""
+        self._paused: dict[CollectionName, str] = {}
 
     def target(self, collection: CollectionName, space: Space, now_ns: int) -> GenerationRow:
         """Generation that new versions are written to, ready for it.
@@ -50,7 +54,12 @@ class Collections:
             When the live generation holds another vector space and none of this one is being built.
         """
         with self._lock:
-            row = self._existing(collection, space) or self._add(collection, space, "live", now_ns)
+            try:
+                row = self._existing(collection, space) or self._add(collection, space, "live", now_ns)
+            except NeedsReindex as error:
+                self._note_pause(collection, str(error))
+                raise
+            self._note_pause(collection, "")
             self.ready_all(now_ns)
             return row
 
@@ -166,6 +175,19 @@ class Collections:
         for row in rows:
             self._record_token(row)
         recovery.end(self.ledger)
+
+    def _note_pause(self, collection: CollectionName, reason: str) -> None:
+        """State once, for ``status`` and the log, that ingestion waits, or goes on."""
+        if self._paused.get(collection) == reason:
+            return
+        with self.ledger.read() as transaction:
+            known = generations.paused(transaction, collection)
+        if known != reason:
+            with self.ledger.write("pause") as transaction:
+                generations.pause(transaction, collection, reason)
+            if reason:
+                _log.warning("collection.needs-reindex", collection=collection, reason=reason)
+        self._paused[collection] = reason
 
     def _existing(self, collection: CollectionName, space: Space) -> GenerationRow | None:
         with self.ledger.read() as transaction:

@@ -6,6 +6,7 @@ from sqlalchemy import RowMapping
 
 from ingestd.model.identity import CollectionName
 from ingestd.model.point import Generation
+from ingestd.state import facts
 from ingestd.state.engine import Transaction
 
 _COLUMNS = "id, collection, number, dimension, embed_digest, embedder, state"
@@ -84,6 +85,16 @@ def retire(transaction: Transaction, generation_id: int) -> None:
     key = {"id": generation_id}
     transaction.exec_driver_sql("DELETE FROM document WHERE generation_id = :id", key)
     transaction.exec_driver_sql("UPDATE generation SET state = 'retired' WHERE id = :id", key)
+
+
+def paused(transaction: Transaction, collection: CollectionName) -> str:
+    """Why ingestion into the collection waits; empty when it does not."""
+    return facts.read(transaction, f"paused:{collection}") or ""
+
+
+def pause(transaction: Transaction, collection: CollectionName, reason: str) -> None:
+    """State why ingestion into the collection waits; empty when it goes on."""
+    facts.state(transaction, f"paused:{collection}", reason)
 
 
 def drop(transaction: Transaction, generation_id: int) -> None:

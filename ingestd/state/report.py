@@ -66,7 +66,8 @@ def all_generations(transaction: Transaction) -> list[dict[str, Any]]:
         {
             "collection": row.generation.collection,
             "generation": row.generation.number,
-            "state": row.state,
+            "state": "needs-reindex" if row.state == "live" and _pause(transaction, row) else row.state,
+            "reason": _pause(transaction, row) or None,
             "recipe": row.generation.embed_digest,
             "embedder": json.loads(row.embedder).get("name"),
             "dimension": row.generation.dimension,
@@ -157,6 +158,10 @@ def _source_counts(transaction: Transaction, root_id: int) -> Mapping[str, int]:
         "held": counts.get("held", 0),
         "forgotten": counts.get("forgotten", 0),
     }
+
+
+def _pause(transaction: Transaction, row: generations.GenerationRow) -> str:
+    return generations.paused(transaction, row.generation.collection)
 
 
 def _notes(transaction: Transaction, root: str) -> list[dict[str, Any]]:

@@ -96,6 +96,7 @@ def test_another_embedder_pauses_the_collection_and_a_forced_reindex_rebuilds_it
     report = changed.sync()
     assert report["paused"] == ["documents"]
     assert "new.md" not in program.texts()
+    assert program.read("status")["generations"][0]["state"] == "needs-reindex"
     assert len(program.texts()) == 3
     with pytest.raises(ConfigurationError, match="--force"):
         changed.reindex()
