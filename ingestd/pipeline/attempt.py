@@ -1,19 +1,23 @@
 """What becomes of a source after one attempt that did not end in a served version."""
 
+from collections.abc import Iterable
 from traceback import format_exception
 from typing import TYPE_CHECKING
 
 from ingestd.errors import (
     AdapterUnavailable,
+    ConfigurationError,
     EmbedderUnavailable,
     FileStillChanging,
+    OutOfSpace,
     PermanentError,
     SourceGone,
+    StoreUnavailable,
     TransientError,
 )
 from ingestd.logs import Log
 from ingestd.model.source import Signature
-from ingestd.pipeline.backoff import MOST_ATTEMPTS_OF_A_BUG, delay_seconds
+from ingestd.pipeline.backoff import LONGEST_SECONDS, MOST_ATTEMPTS_OF_A_BUG, delay_seconds
 from ingestd.pipeline.parts import Parts
 from ingestd.publish.swap import retire
 from ingestd.state import quarantine, sources
@@ -23,6 +27,10 @@ from ingestd.state.sources import SourceRow
 if TYPE_CHECKING:
     from ingestd.pipeline.prepare import Failed
 
+SHORTEST_SETTLE_SECONDS = 1.0
+"""A file that changed while it was read is not tried again at once, whatever the settling time."""
+LONGEST_OUTAGE_SECONDS = 60.0
+"""Longest back-off where the machine or the store failed, not the file: all goes on soon after it is mended."""
 _NANOSECONDS = 1_000_000_000
 
 log = Log(__name__)
@@ -35,15 +43,19 @@ def record_failure(parts: Parts, failed: "Failed") -> None:
         case SourceGone():
             lose(parts, source)
         case FileStillChanging():
-            _defer(parts, source, parts.settle_seconds, None)
+            # Without a reason: whoever waits for files that still settle waits for this one too.
+            _defer(parts, source, max(parts.settle_seconds, SHORTEST_SETTLE_SECONDS), None)
         case EmbedderUnavailable() if source.attempts >= MOST_ATTEMPTS_OF_A_BUG and failed.stage == "embed":
+            # With these texts alone, while it answers to others.
             _quarantine(parts, failed)
+        case StoreUnavailable() | OutOfSpace() | EmbedderUnavailable():
+            _defer(parts, source, error.delay_seconds, str(error), longest=LONGEST_OUTAGE_SECONDS)
         case TransientError():
             _defer(parts, source, error.delay_seconds, str(error))
         case PermanentError():
             _quarantine(parts, failed)
-        case AdapterUnavailable():
-            # No fault of the file: an engine did not start.
+        case AdapterUnavailable() | ConfigurationError():
+            # No fault of the file: an engine did not start, or was given options that it refuses.
             _defer(parts, source, None, str(error))
         case OSError():
             _defer(parts, source, None, f"{type(error).__name__}: {error.strerror or error}")
@@ -73,11 +85,21 @@ def blame(parts: Parts, source: SourceRow) -> None:
         quarantine.put(transaction, source, failure, source.attempts, parts.clock.wall_ns())
 
 
-def wait_until_still(parts: Parts, source: SourceRow, signature: Signature) -> None:
-    """Remember what was seen last; the source stays pending."""
-    if signature != source.signature:
+def note(parts: Parts, source: SourceRow, signature: Signature) -> SourceRow:
+    """Remember what was seen last; gives the source as it stands in the ledger then, pending."""
+    note_all(parts, [(source, signature)])
+    with parts.ledger.read() as transaction:
+        (noted,) = sources.by_ids(transaction, [source.id])
+    return noted
+
+
+def note_all(parts: Parts, seen: Iterable[tuple[SourceRow, Signature]]) -> None:
+    """Remember what was seen last of each source, under one commit."""
+    changed = [(source, signature) for source, signature in seen if signature != source.signature]
+    if changed:
         with parts.ledger.write("look") as transaction:
-            sources.look_again(transaction, source, signature, parts.clock.wall_ns())
+            for source, signature in changed:
+                sources.look_again(transaction, source, signature, parts.clock.wall_ns())
 
 
 def lose(parts: Parts, source: SourceRow) -> None:
@@ -87,8 +109,11 @@ def lose(parts: Parts, source: SourceRow) -> None:
         sources.lost(transaction, source.root_id, directory, [name], parts.clock.wall_ns())
 
 
-def _defer(parts: Parts, source: SourceRow, delay: float | None, reason: str | None) -> None:
-    seconds = delay if delay is not None else delay_seconds(max(source.attempts, 1), parts.clock.random)
+def _defer(
+    parts: Parts, source: SourceRow, delay: float | None, reason: str | None, *, longest: float = LONGEST_SECONDS
+) -> None:
+    backed_off = min(delay_seconds(max(source.attempts, 1), parts.clock.random), longest)
+    seconds = delay if delay is not None else backed_off
     with parts.ledger.write("defer") as transaction:
         sources.defer(transaction, source, parts.clock.wall_ns() + int(seconds * _NANOSECONDS), reason)
 

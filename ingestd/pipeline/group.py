@@ -11,7 +11,8 @@ from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.prepare import Prepared
 from ingestd.pipeline.tally import Tally
 from ingestd.publish.swap import NewVersion, publish
-from ingestd.state import documents
+from ingestd.state import documents, sources
+from ingestd.state.engine import Transaction
 
 TEXTS_AT_ONCE = 128
 """Texts handed to the embedder between two looks at the stop flag; the cache keeps what was done."""
@@ -23,19 +24,19 @@ class Stopped(Exception):
     """The work in hand was given up."""
 
 
-def embed_and_publish(parts: Parts, group: Sequence[Prepared], tally: Tally) -> None:
-    """Bring the group into the store.
+def embed(parts: Parts, group: Sequence[Prepared], tally: Tally) -> list[NewVersion]:
+    """Versions of the group, with vectors of what the served ones lack.
 
     Raises
     ------
     Stopped
-        When told to stop before the first write.
-    BadVectors, EmbedderUnavailable, StoreUnavailable
+        When told to stop; what was embedded by then is cached.
+    BadVectors, EmbedderUnavailable
         The group stays pending; nothing is lost.
     """
     wanted = [lacking(parts, prepared) for prepared in group]
     vectors = _vectors(parts, group, wanted, tally)
-    versions = [
+    return [
         NewVersion(
             source=prepared.source,
             generation=prepared.generation,
@@ -47,12 +48,25 @@ def embed_and_publish(parts: Parts, group: Sequence[Prepared], tally: Tally) -> 
         )
         for prepared, texts in zip(group, wanted, strict=True)
     ]
+
+
+def bring_in(parts: Parts, versions: Sequence[NewVersion], tally: Tally) -> None:
+    """Publish the versions whose sources are still wanted; while they were embedded, a person may have decided otherwise.
+
+    Raises
+    ------
+    Stopped
+        When told to stop before the first write.
+    StoreUnavailable
+        The group stays pending; nothing is lost.
+    """
     if parts.stop.is_set():
         raise Stopped
+    wanted = _still_wanted(parts, versions)
     with tally.timed("publish"):
-        published = publish(parts.ledger, parts.collections.store, versions, parts.clock.wall_ns())
-    tally.add("documents", len(group))
-    tally.add("chunks", sum(len(prepared.chunks) for prepared in group))
+        published = publish(parts.ledger, parts.collections.store, wanted, parts.clock.wall_ns())
+    tally.add("documents", len(wanted))
+    tally.add("chunks", sum(len(version.chunks) for version in wanted))
     tally.add("points_written", published.written)
     tally.add("points_deleted", published.deleted)
     tally.add("payloads_overwritten", published.overwritten)
@@ -64,6 +78,24 @@ def lacking(parts: Parts, prepared: Prepared) -> dict[PointId, str]:
         document = documents.find(transaction, prepared.generation.id, prepared.origin.doc_id)
         served = frozenset[PointId]() if document is None else documents.points(transaction, document.id)
     return {id_: chunk.text for id_, chunk in zip(prepared.ids, prepared.chunks, strict=True) if id_ not in served}
+
+
+def _still_wanted(parts: Parts, versions: Sequence[NewVersion]) -> list[NewVersion]:
+    with parts.ledger.read() as transaction:
+        found = sources.by_ids(transaction, [version.source.id for version in versions])
+        pending = {source.id for source in found if source.state == "pending"}
+        return [
+            version
+            for version in versions
+            # What was served may have been taken out, and its vectors are not at hand then: the source is due again.
+            if version.source.id in pending and _lacking(transaction, version) <= version.vectors.keys()
+        ]
+
+
+def _lacking(transaction: Transaction, version: NewVersion) -> set[PointId]:
+    document = documents.find(transaction, version.generation.id, version.origin.doc_id)
+    served = frozenset[PointId]() if document is None else documents.points(transaction, document.id)
+    return set(version.ids) - served
 
 
 def _vectors(

@@ -5,18 +5,16 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from ingestd.discover.settle import Settling
-from ingestd.errors import EmbedderUnavailable, IngestdError, PermanentError, TransientError
+from ingestd.embed.embedding import Embedding
+from ingestd.errors import EmbedderUnavailable, IngestdError, PermanentError, SourceGone, TransientError
 from ingestd.logs import Log
-from ingestd.pipeline import attempt, look
 from ingestd.pipeline.attempt import record_failure
-from ingestd.pipeline.backoff import MOST_CRASHES
-from ingestd.pipeline.group import Stopped, embed_and_publish
-from ingestd.pipeline.parts import Parts, RootPlan
+from ingestd.pipeline.choosing import Choosing
+from ingestd.pipeline.group import Stopped, bring_in, embed
+from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.prepare import Failed, FailedBefore, Outcome, Prepared, Unchanged, prepare
 from ingestd.pipeline.tally import Tally
-from ingestd.publish.collections import NeedsReindex, Space
 from ingestd.state import quarantine, sources
-from ingestd.state.generations import GenerationRow
 from ingestd.state.sources import SourceRow
 
 GROUP_DOCUMENTS = 64
@@ -39,18 +37,17 @@ class Ingestion:
     def __init__(self, parts: Parts, tally: Tally, settling: Settling[int]) -> None:
         self._parts = parts
         self._tally = tally
-        self._settling = settling
+        self._choosing = Choosing(parts, tally, settling)
         self._running: dict[Future[Outcome], SourceRow] = {}
         self._prepared: list[Prepared] = []
         self._same: list[SourceRow] = []
         self._first_prepared = 0.0
-        self._paused: set[str] = set()
         self._texts_a_group = GROUP_TEXTS
 
     @property
     def paused(self) -> frozenset[str]:
         """Collections whose ingestion waits for a reindex."""
-        return frozenset(self._paused)
+        return frozenset(self._choosing.paused)
 
     def run(self) -> None:
         """Work until nothing is due or the stop flag is set; what was claimed and not finished is given back.
@@ -64,9 +61,11 @@ class Ingestion:
             try:
                 while not self._parts.stop.is_set():
                     self._parts.between()
-                    self._refill(pool)
+                    may_be_more = self._refill(pool)
                     if not self._running and not self._prepared and not self._same:
-                        return
+                        if not may_be_more:
+                            return
+                        continue
                     self._collect()
                     if self._group_is_full() or not self._running:
                         self._publish()
@@ -76,71 +75,23 @@ class Ingestion:
                 self._abandon()
                 self._give_back()
 
-    def _refill(self, pool: ThreadPoolExecutor) -> None:
+    def _refill(self, pool: ThreadPoolExecutor) -> bool:
+        """Take on more; false when nothing is left."""
         room = _WINDOW - len(self._running) - len(self._prepared)
         if room <= GROUP_DOCUMENTS and self._running:
-            return
-        claimed = self._claimable(room)
-        if claimed:
+            return True
+        busy = {source.id for source in self._in_hand()}
+        chosen = self._choosing.next(room, busy)
+        if chosen:
             with self._parts.ledger.write("claim") as transaction:
-                sources.claim(transaction, [source.id for source, _, _ in claimed])
-        for source, plan, generation in claimed:
-            future = pool.submit(prepare, self._parts, plan, generation, source, self._tally)
-            self._running[future] = replace(source, attempts=source.attempts + 1)
+                sources.claim(transaction, [one.source.id for one in chosen])
+        for one in chosen or ():
+            future = pool.submit(prepare, self._parts, one.plan, one.generation, one.source, self._tally)
+            self._running[future] = replace(one.source, attempts=one.source.attempts + 1)
+        return chosen is not None
 
-    def _roots(self) -> list[int]:
-        return [id_ for id_, plan in self._parts.roots.items() if str(plan.collection) not in self._paused]
-
-    def _claimable(self, room: int) -> list[tuple[SourceRow, RootPlan, GenerationRow]]:
-        busy = {source.id for source in self._running.values()}
-        busy |= {prepared.source.id for prepared in self._prepared} | {source.id for source in self._same}
-        now = self._parts.clock.wall_ns()
-        with self._parts.ledger.read() as transaction:
-            found = [
-                source
-                for source in sources.due(transaction, now, room + len(busy) + len(self._settling), self._roots())
-                if source.id not in busy
-            ]
-        calm = [source for source in found if not source.crashes]
-        # What was in work when this process died last is tried alone, so that only the guilty file is blamed again.
-        chosen = calm[:room] or ([] if busy else found[:1])
-        targets: dict[int, GenerationRow] = {}
-        return [one for source in chosen if (one := self._ready(source, targets)) is not None]
-
-    def _ready(
-        self, source: SourceRow, targets: dict[int, GenerationRow]
-    ) -> tuple[SourceRow, RootPlan, GenerationRow] | None:
-        plan = self._parts.roots[source.root_id]
-        if source.crashes >= MOST_CRASHES:
-            attempt.blame(self._parts, source)
-            return None
-        match look.look(plan, source, self._settling, self._parts.clock):
-            case look.Still():
-                pass
-            case look.Moving(signature):
-                attempt.wait_until_still(self._parts, source, signature)
-                return None
-            case look.Absent():
-                attempt.lose(self._parts, source)
-                self._tally.touch("removed", source.root_id, source.path)
-                return None
-            case look.Unreachable(error):
-                record_failure(self._parts, Failed(source=source, stage="stage", stage_digest="", error=error))
-                return None
-        generation = targets.get(source.root_id) or self._target(plan)
-        if generation is None:
-            return None
-        targets[source.root_id] = generation
-        return source, plan, generation
-
-    def _target(self, plan: RootPlan) -> GenerationRow | None:
-        space = Space(stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.engines.embedder)
-        try:
-            return self._parts.collections.target(plan.collection, space, self._parts.clock.wall_ns())
-        except NeedsReindex as error:
-            log.warning("collection.needs-reindex", collection=plan.collection, reason=str(error))
-            self._paused.add(str(plan.collection))
-            return None
+    def _in_hand(self) -> list[SourceRow]:
+        return [*self._running.values(), *(prepared.source for prepared in self._prepared), *self._same]
 
     def _collect(self) -> None:
         if not self._running:
@@ -159,6 +110,8 @@ class Ingestion:
             case Unchanged(source=source):
                 self._same.append(source)
             case Failed():
+                if isinstance(outcome.error, SourceGone):
+                    self._tally.touch("removed", claimed.root_id, claimed.path)
                 record_failure(self._parts, replace(outcome, source=_attempted(outcome.source, claimed)))
             case FailedBefore(source=source, failure=failure):
                 with self._parts.ledger.write("quarantine") as transaction:
@@ -198,27 +151,30 @@ class Ingestion:
 
     def _bring(self, group: Sequence[Prepared], *, alone: bool = False) -> None:
         embedded_before, seconds_before = self._tally.counts["embedded"], self._tally.seconds["embed"]
+        stage = "embed"
         try:
-            embed_and_publish(self._parts, group, self._tally)
+            versions = embed(self._parts, group, self._tally)
+            stage = "publish"
+            bring_in(self._parts, versions, self._tally)
         except Stopped:
             self._prepared = [*group, *self._prepared]
             raise
         except EmbedderUnavailable as error:
             if alone:
                 raise
-            self._bring_one_by_one(group, error)
+            self._bring_apart(group, error)
             return
         except TransientError as error:
             self._defer(group, error)
             raise
         except PermanentError as error:
-            self._bring_alone(group, error)
+            self._bring_each(group, stage, error)
             return
         except IngestdError:
             self._prepared = [*group, *self._prepared]
             raise
         except Exception as error:  # noqa: BLE001  one attempt at one source: a bug must not stop the others
-            self._bring_alone(group, error)
+            self._bring_each(group, stage, error)
             return
         self._learn_pace(embedded_before, seconds_before)
         for prepared in group:
@@ -234,30 +190,34 @@ class Ingestion:
         if embedded:
             self._texts_a_group = max(GROUP_TEXTS, int(embedded / max(seconds, 0.001) * GROUP_SECONDS))
 
-    def _bring_alone(self, group: Sequence[Prepared], error: Exception) -> None:
+    def _bring_each(self, group: Sequence[Prepared], stage: str, error: Exception) -> None:
+        """Find out which documents fail: each by itself."""
         if len(group) == 1:
-            stage = group[0].origin.recipe.embed
-            record_failure(
-                self._parts,
-                Failed(source=group[0].source, stage="embed", stage_digest=stage.digest, error=error),
-            )
+            record_failure(self._parts, _failed(group[0], stage, error))
             return
-        for prepared in group:
-            self._bring([prepared])
+        rest = list(group)
+        try:
+            while rest:
+                self._bring([rest.pop(0)])
+        finally:
+            self._prepared = [*rest, *self._prepared]
 
-    def _bring_one_by_one(self, group: Sequence[Prepared], error: EmbedderUnavailable) -> None:
-        """Find out whether one document's texts kill the embedder: the others go on without it."""
-        failed = 0
-        for prepared in group:
-            try:
-                self._bring([prepared], alone=True)
-            except EmbedderUnavailable as again:
-                failed += 1
-                digest = prepared.origin.recipe.embed.digest
-                failure = Failed(source=prepared.source, stage="embed", stage_digest=digest, error=again)
-                record_failure(self._parts, failure)
-        if failed == len(group):
-            raise error
+    def _bring_apart(self, group: Sequence[Prepared], error: EmbedderUnavailable) -> None:
+        """Find out whether one document's texts end the embedder: the others go on without it."""
+        rest = list(group)
+        try:
+            while rest:
+                one = rest.pop(0)
+                try:
+                    self._bring([one], alone=True)
+                except EmbedderUnavailable as again:
+                    if not _answers(one.plan.embedding):
+                        self._defer([one, *rest], error)
+                        rest = []
+                        raise
+                    record_failure(self._parts, _failed(one, "embed", again))
+        finally:
+            self._prepared = [*rest, *self._prepared]
 
     def _defer(self, group: Sequence[Prepared], error: TransientError) -> None:
         for prepared in group:
@@ -278,8 +238,7 @@ class Ingestion:
                 deadline = float("inf")
 
     def _give_back(self) -> None:
-        left = [source.id for source in self._running.values()]
-        left += [prepared.source.id for prepared in self._prepared] + [source.id for source in self._same]
+        left = [source.id for source in self._in_hand()]
         if left:
             with self._parts.ledger.write("give-back") as transaction:
                 sources.unclaim(transaction, left)
@@ -287,3 +246,16 @@ class Ingestion:
 
 def _attempted(source: SourceRow, claimed: SourceRow) -> SourceRow:
     return replace(source, attempts=claimed.attempts)
+
+
+def _failed(prepared: Prepared, stage: str, error: Exception) -> Failed:
+    return Failed(source=prepared.source, stage=stage, stage_digest=prepared.origin.recipe.digest, error=error)
+
+
+def _answers(embedding: Embedding) -> bool:
+    """Whether the embedder works at all; a query is never taken from the cache."""
+    try:
+        embedding.query("ingestd")
+    except IngestdError:
+        return False
+    return True

@@ -17,6 +17,13 @@ class Still:
 
 
 @dataclass(frozen=True, slots=True)
+class Newer:
+    """The file has been left alone long enough, and is another than the ledger says."""
+
+    signature: Signature
+
+
+@dataclass(frozen=True, slots=True)
 class Moving:
     """The file has to be left alone for a while first."""
 
@@ -35,7 +42,7 @@ class Unreachable:
     error: OSError
 
 
-Look = Still | Moving | Absent | Unreachable
+Look = Still | Newer | Moving | Absent | Unreachable
 
 
 def look(plan: RootPlan, source: SourceRow, settling: Settling[int], clock: Clock) -> Look:
@@ -51,13 +58,15 @@ def look(plan: RootPlan, source: SourceRow, settling: Settling[int], clock: Cloc
         settling.forget(source.id)
         return Absent()
     except OSError as error:
+        settling.forget(source.id)
         return Unreachable(error)
     wall_ns = clock.wall_ns()
     if signature == source.signature and _is_old(signature, wall_ns, settling.settle_seconds):
         settling.forget(source.id)
         return Still()
-    still = settling.look(source.id, signature, clock.monotonic(), wall_ns)
-    return Still() if still and signature == source.signature else Moving(signature)
+    if not settling.look(source.id, signature, clock.monotonic(), wall_ns):
+        return Moving(signature)
+    return Still() if signature == source.signature else Newer(signature)
 
 
 def _is_old(signature: Signature, wall_ns: int, settle_seconds: float) -> bool:

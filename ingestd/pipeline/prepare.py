@@ -135,7 +135,8 @@ def _convert_and_chunk(
     if known is not None:
         return FailedBefore(source=source, failure=known)
     document, reused = _convert(parts, plan, source, staged, tally)
-    progress.enter("chunk", recipe.chunk.digest)
+    # Of the whole recipe: another converter, or one more token that the embedder takes, may mend it.
+    progress.enter("chunk", recipe.digest)
     chunks = _chunk(plan, document, tally)
     origin = Origin(
         instance=parts.instance,

@@ -2,14 +2,12 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ingestd.errors import UnsupportedType
 from ingestd.model.paths import path_fields
 from ingestd.model.recipe import Recipe
-from ingestd.pipeline.group import lacking
 from ingestd.pipeline.parts import Parts, RootPlan
-from ingestd.pipeline.prepare import Prepared, prepare
 from ingestd.pipeline.tally import Tally
 from ingestd.publish.points import swap
 from ingestd.state import documents, generations, quarantine, sources
@@ -17,6 +15,9 @@ from ingestd.state.documents import DocumentRow
 from ingestd.state.engine import Transaction
 from ingestd.state.generations import GenerationRow
 from ingestd.state.sources import SourceRow
+
+if TYPE_CHECKING:
+    from ingestd.pipeline.prepare import Prepared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,9 @@ def free_quarantined(parts: Parts) -> int:
 
 def plan_document(parts: Parts, root_ids: Collection[int]) -> dict[str, Any]:
     """The contract's ``plan`` document for a reindex: exact wherever the conversion is cached; changes nothing."""
+    # Here, so that a pass that finds nothing to do never imports the chunkers.
+    from ingestd.pipeline.prepare import Prepared, prepare
+
     stale = stale_documents(parts, root_ids)
     totals: dict[str, int] = dict.fromkeys(("convert", "chunk", "embed", "write", "overwrite", "delete"), 0)
     texts: dict[int, tuple[RootPlan, dict[str, None]]] = {}
@@ -89,10 +93,12 @@ def plan_document(parts: Parts, root_ids: Collection[int]) -> dict[str, Any]:
 def _add_cost(
     parts: Parts,
     one: Stale,
-    prepared: Prepared,
+    prepared: "Prepared",
     totals: dict[str, int],
     texts: dict[int, tuple[RootPlan, dict[str, None]]],
 ) -> None:
+    from ingestd.pipeline.group import lacking
+
     with parts.ledger.read() as transaction:
         change = swap(frozenset(prepared.ids), documents.points(transaction, one.document.id))
     totals["write"] += len(change.lacking)
@@ -144,7 +150,7 @@ def _why(document: DocumentRow, recipe: Recipe) -> str:
 
 
 def _is_freed(parts: Parts, source: SourceRow | None, failure: quarantine.Failure) -> bool:
-    if source is None or not failure.stage_digest or failure.stage not in ("convert", "chunk", "embed"):
+    if source is None or failure.stage not in ("convert", "chunk", "embed", "publish"):
         return False
     plan = parts.roots.get(source.root_id)
     if plan is None or source.mime is None:
@@ -153,5 +159,7 @@ def _is_freed(parts: Parts, source: SourceRow | None, failure: quarantine.Failur
         recipe = plan.recipe(source.mime)
     except UnsupportedType:
         return False
-    now = {"convert": recipe.convert.digest, "chunk": recipe.chunk.digest, "embed": recipe.embed.digest}
-    return now[failure.stage] != failure.stage_digest
+    if not failure.stage_digest:
+        # Nothing read this type then.
+        return failure.error == UnsupportedType.__name__
+    return failure.stage_digest != (recipe.convert.digest if failure.stage == "convert" else recipe.digest)

@@ -132,15 +132,39 @@ def moved(transaction: Transaction, old_id: int, new_id: int) -> None:
     )
 
 
-def due(transaction: Transaction, now_ns: int, limit: int, root_ids: Collection[int]) -> tuple[SourceRow, ...]:
-    """Pending sources of these roots whose time has come; those whose last claim ended in a crash come last."""
+def due(
+    transaction: Transaction,
+    now_ns: int,
+    limit: int,
+    root_ids: Collection[int],
+    *,
+    after: tuple[bool, int] = (False, 0),
+) -> tuple[SourceRow, ...]:
+    """Pending sources of these roots whose time has come; those whose last claim ended in a crash come last.
+
+    Parameters
+    ----------
+    after
+        Whether the last claim of a source ended in a crash, and its id: only those behind it in this order.
+    """
     among = ", ".join(str(root_id) for root_id in root_ids)
     rows = transaction.exec_driver_sql(
         f"SELECT {_COLUMNS} FROM source WHERE state = 'pending' AND not_before_ns <= :now "
-        f"AND root_id IN ({among}) ORDER BY crashes > 0, id LIMIT :limit",
-        {"now": now_ns, "limit": limit},
+        f"AND root_id IN ({among}) AND (crashes > 0, id) > (:crashed, :after) ORDER BY crashes > 0, id LIMIT :limit",
+        {"now": now_ns, "limit": limit, "crashed": after[0], "after": after[1]},
     )
     return tuple(source_of(row) for row in rows.mappings())
+
+
+def next_settling(transaction: Transaction, now_ns: int, root_ids: Collection[int]) -> int | None:
+    """Wall clock when the next source of these roots is due that was put off only for its file to hold still."""
+    among = ", ".join(str(root_id) for root_id in root_ids)
+    due_ns = transaction.exec_driver_sql(
+        "SELECT min(not_before_ns) FROM source WHERE state = 'pending' AND not_before_ns > :now AND reason IS NULL "
+        f"AND root_id IN ({among})",
+        {"now": now_ns},
+    ).scalar()
+    return None if due_ns is None else int(due_ns)
 
 
 def removals(transaction: Transaction) -> tuple[SourceRow, ...]:
