@@ -89,6 +89,25 @@ def read_record(place: Path) -> Record | None:
         raise StoreUnavailable(f"{place / RECORD} cannot be read: {error.strerror}") from error
 
 
+def recorded(directory: Path, generation: Generation) -> Record | None:
+    """Record of the generation; ``None`` where the directory does not hold it.
+
+    Raises
+    ------
+    StoreMismatch
+        When it is of another vector space, or as :func:`read_record`.
+    """
+    place = home(directory, generation)
+    record = read_record(place)
+    wanted = Record(dimension=generation.dimension, distance=DISTANCE, embed_digest=generation.embed_digest)
+    if record is not None and dataclasses.replace(record, claim=None) != wanted:
+        raise StoreMismatch(
+            f"{place} holds vectors of another space: {_space(record)}, expected {_space(wanted)}; "
+            f"`ingestd reindex` builds a new generation"
+        )
+    return record
+
+
 def write_record(place: Path, record: Record) -> None:
     """Replace the record durably: written aside, synced, renamed."""
     value = {"made_by": MADE_BY, "schema": 1, **dataclasses.asdict(record)}
@@ -174,6 +193,10 @@ def _record(value: Any) -> Record:
         embed_digest=str(value["embed_digest"]),
         claim=edge_frames.claim_of(value["claim"]),
     )
+
+
+def _space(record: Record) -> str:
+    return f"{record.dimension} dimensions, {record.distance}, embedder {record.embed_digest[:12]}"
 
 
 def _is_aside(entry: Path) -> bool:

@@ -3,19 +3,22 @@
 import dataclasses
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from ingestd.model.identity import CollectionName, Instance, PointId
 from ingestd.model.point import Claim, Generation, Hit, PayloadOverwrite, SearchFilter, StoredPoint
 from ingestd_adapters.edge_page import Page
 from ingestd_adapters.qdrant_batches import Batch, Overwrites
 
+if TYPE_CHECKING:
+    # NumPy costs a command that touches no vector a tenth of a second.
+    import numpy as np
+    from numpy.typing import NDArray
+
 Head = dict[str, Any]
 Frame = tuple[Head, bytes]
-_NUMBER = np.dtype("<f4")
+_NUMBER = "<f4"
+_NUMBER_BYTES = 4
 
 
 def asked(operation: str, generation: Generation | None = None, **more: Any) -> Head:
@@ -43,8 +46,10 @@ def upsert(generation: Generation, batch: Batch) -> Frame:
 
 def batch_of(head: Mapping[str, Any], blob: bytes) -> Batch:
     """Batch that :func:`upsert` made a frame of."""
+    import numpy as np
+
     shape = (len(head["ids"]), generation_of(head).dimension)
-    end = shape[0] * shape[1] * _NUMBER.itemsize
+    end = shape[0] * shape[1] * _NUMBER_BYTES
     return Batch(
         version=head["version"],
         ids=tuple(map(PointId, head["ids"])),
@@ -69,14 +74,16 @@ def overwrites_of(head: Mapping[str, Any], blob: bytes) -> tuple[PayloadOverwrit
     )
 
 
-def search(generation: Generation, vector: NDArray[np.float32], limit: int, narrowed: SearchFilter) -> Frame:
+def search(generation: Generation, vector: "NDArray[np.float32]", limit: int, narrowed: SearchFilter) -> Frame:
     """Request for the nearest points."""
     head = asked("search", generation, limit=limit, narrowed=dataclasses.asdict(narrowed))
     return head, vector.astype(_NUMBER, copy=False).tobytes()
 
 
-def vector_of(blob: bytes) -> NDArray[np.float32]:
+def vector_of(blob: bytes) -> "NDArray[np.float32]":
     """Vector of shape ``(d,)`` that a search is for."""
+    import numpy as np
+
     return np.frombuffer(blob, dtype=_NUMBER)
 
 
@@ -98,6 +105,8 @@ def hits_of(head: Mapping[str, Any]) -> tuple[Hit, ...]:
 
 def turned(page: Page) -> Frame:
     """Reply with a page of points: payloads as JSON, vectors as rows."""
+    import numpy as np
+
     vectors = [point.vector for point in page.points if point.vector is not None]
     head = {"points": [(point.id, point.payload) for point in page.points], "next": page.next, "vectors": bool(vectors)}
     return head, np.array(vectors, dtype=_NUMBER).tobytes()
@@ -105,6 +114,8 @@ def turned(page: Page) -> Frame:
 
 def page_of(head: Mapping[str, Any], blob: bytes) -> Page:
     """Page that :func:`turned` made a frame of."""
+    import numpy as np
+
     points = head["points"]
     rows = (
         np.frombuffer(blob, dtype=_NUMBER).reshape(len(points), -1).tolist()

@@ -171,23 +171,11 @@ class EdgeGenerations:
             os.close(opened.lock)
 
     def _recorded(self, generation: Generation) -> Record | None:
-        home = self.home(generation)
-        record = edge_directory.read_record(home)
-        wanted = Record(dimension=generation.dimension, distance=DISTANCE, embed_digest=generation.embed_digest)
-        if record is not None and replace(record, claim=None) != wanted:
-            raise StoreMismatch(
-                f"{home} holds vectors of another space: {_space(record)}, expected {_space(wanted)}; "
-                f"`ingestd reindex` builds a new generation"
-            )
-        return record
+        return edge_directory.recorded(self.directory, generation)
 
     def _check_not_closed(self) -> None:
         if self._closed.is_set():
             raise StoreUnavailable(f"the store in {self.directory} was closed")
-
-
-def _space(record: Record) -> str:
-    return f"{record.dimension} dimensions, {record.distance}, embedder {record.embed_digest[:12]}"
 
 
 def _missing(home: Path) -> StoreMismatch:

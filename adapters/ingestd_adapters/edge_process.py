@@ -3,7 +3,6 @@
 The engine's calls hold the interpreter's lock, and a full disk ends its process: neither may be the daemon's.
 """
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -97,11 +96,6 @@ class Answers:
         match head["op"]:
             case "prepare":
                 return {"made": self._shards.prepare(edge_frames.generation_of(head))}, b""
-            case "generations":
-                return {"names": self._shards.generations()}, b""
-            case "claim":
-                claim = self._shards.claim(edge_frames.generation_of(head))
-                return {"claim": None if claim is None else dataclasses.asdict(claim)}, b""
             case operation:
                 raise ValueError(f"no such operation: {operation!r}")
 

@@ -6,9 +6,7 @@ import logging
 import signal
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from ingestd.children import Child, ChildDied, ChildTimeout
 from ingestd.errors import AdapterUnavailable, OutOfSpace, StoreUnavailable
@@ -17,10 +15,15 @@ from ingestd.model.identity import Instance, PointId
 from ingestd.model.point import Claim, Deletion, Generation, Hit, PayloadOverwrite, Points, SearchFilter, StoredPoint
 from ingestd.model.writable import check_vectors
 from ingestd.ports.store import Store
-from ingestd_adapters import edge_frames, qdrant_batches, qdrant_options
+from ingestd_adapters import edge_directory, edge_frames, qdrant_batches, qdrant_options
 from ingestd_adapters.edge_frames import Frame, asked
 from ingestd_adapters.edge_turns import Turns
 from ingestd_adapters.qdrant_options import EdgeOptions
+
+if TYPE_CHECKING:
+    # NumPy costs a command that touches no vector a tenth of a second.
+    import numpy as np
+    from numpy.typing import NDArray
 
 _log = logging.getLogger(__name__)
 _MODULE = "ingestd_adapters.edge_process"
@@ -81,12 +84,15 @@ class EdgeStore:
         return bool(self._ask((asked("prepare", generation), b""))[0]["made"])
 
     def generations(self) -> tuple[str, ...]:
-        """As the port says."""
-        return tuple(self._ask((asked("generations"), b""))[0]["names"])
+        """As the port says; starts no process."""
+        self._check_not_closed()
+        return edge_directory.made(Path(self._options.directory))
 
     def claim(self, generation: Generation) -> Claim | None:
-        """As the port says."""
-        return edge_frames.claim_of(self._ask((asked("claim", generation), b""))[0]["claim"])
+        """As the port says; starts no process: a command that finds nothing to do needs no more of the store."""
+        self._check_not_closed()
+        record = edge_directory.recorded(Path(self._options.directory), generation)
+        return None if record is None else record.claim
 
     def record_claim(self, generation: Generation, claim: Claim) -> None:
         """As the port says."""
@@ -125,7 +131,7 @@ class EdgeStore:
             self._unflushed.pop(generation.name, None)
 
     def search(
-        self, generation: Generation, vector: NDArray[np.float32], limit: int, narrowed: SearchFilter
+        self, generation: Generation, vector: "NDArray[np.float32]", limit: int, narrowed: SearchFilter
     ) -> tuple[Hit, ...]:
         """As the port says; goes before writes that wait."""
         check_vectors(vector.reshape(1, -1), 1, generation.dimension)
@@ -184,20 +190,29 @@ class EdgeStore:
                 self._child.close()
 
     def _write(self, generation: Generation, frames: Iterable[Frame]) -> None:
-        wrote = False
-        for frame in frames:
-            failpoint("store.write_asked")
-            self._ask(frame)
-            wrote = True
-        if wrote:
-            # Only now: when the process dies half-way through these frames, their caller is told and repeats them all.
-            self._unflushed[generation.name] = generation
+        told_before = generation.name in self._in_doubt or generation.name in self._unflushed
+        try:
+            for frame in frames:
+                failpoint("store.write_asked")
+                with self._turns.turn():
+                    self._check_not_closed()
+                    self._call(frame)
+                    # Within the turn: a search of another thread may be the one that meets the process's death.
+                    self._unflushed[generation.name] = generation
+        except (StoreUnavailable, OutOfSpace):
+            if not told_before:
+                # The caller repeats all these frames: what became of the first of them is not in doubt for the flush.
+                self._in_doubt.discard(generation.name)
+            raise
 
     def _ask(self, frame: Frame, *, urgent: bool = False) -> Frame:
         with self._turns.turn(urgent=urgent):
-            if self._closed:
-                raise StoreUnavailable(f"the store in {self._options.directory} was closed")
+            self._check_not_closed()
             return self._call(frame)
+
+    def _check_not_closed(self) -> None:
+        if self._closed:
+            raise StoreUnavailable(f"the store in {self._options.directory} was closed")
 
     def _call(self, frame: Frame) -> Frame:
         child = self._running()

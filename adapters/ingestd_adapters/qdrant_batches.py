@@ -3,13 +3,15 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from ingestd.model.identity import Instance, PointId
 from ingestd.model.point import Deletion, Generation, Payload, PayloadOverwrite, Points
-from ingestd.model.vectors import Matrix
 from ingestd.model.writable import check_id, encoded_overwrite, encoded_points
+
+if TYPE_CHECKING:
+    # NumPy costs a command that touches no vector a tenth of a second.
+    from ingestd.model.vectors import Matrix
 
 MOST_POINTS = 256
 MOST_BYTES = 16 * 1024 * 1024
@@ -27,7 +29,7 @@ class Batch:
     payloads: tuple[Payload, ...]
     encoded: tuple[bytes, ...]
     """The payloads as UTF-8 JSON."""
-    vectors: Matrix
+    vectors: "Matrix"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,8 @@ def upserts(instance: Instance, generation: Generation, points: Sequence[Points]
 
     A batch that holds one point only may be over the bound in bytes.
     """
+    import numpy as np
+
     by_version: defaultdict[int, list[tuple[Points, int, bytes]]] = defaultdict(list)
     for written in points:
         for row, payload in enumerate(encoded_points(instance, generation, written)):

@@ -4,8 +4,6 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from charset_normalizer import from_bytes
-
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -99,5 +97,8 @@ def _guessed(data: bytes) -> str:
         return "utf-8"
     if foreign < _FEWEST_BYTES_TO_GUESS:
         return "cp1252"
+    # Here: most files are UTF-8, and many commands decode none.
+    from charset_normalizer import from_bytes
+
     best = from_bytes(sample, cp_isolation=list(_CANDIDATES)).best()
     return best.encoding if best is not None else "cp1252"

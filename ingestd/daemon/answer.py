@@ -4,17 +4,17 @@ import os
 from collections.abc import Generator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ingestd.daemon import changes, passes
-from ingestd.daemon.inspect import show_document
 from ingestd.daemon.owner import Owner
 from ingestd.daemon.reading import search_document, status_document
 from ingestd.daemon.requests import Requests, Values
-from ingestd.daemon.verify import verify_document
 from ingestd.errors import ConfigurationError
 from ingestd.pipeline.parts import Parts
 from ingestd.wiring.engines import clock
+
+if TYPE_CHECKING:
+    from ingestd.daemon.passes import Hooks
 
 READ = ("status", "search", "show", "verify")
 QUICK = ("retry", "forget", "confirm")
@@ -23,6 +23,7 @@ LONG = ("sync", "reindex")
 
 def read(owner: Owner, parts: Parts, command: str, arguments: Values, daemon: Values) -> Values:
     """Answer a command that changes nothing, in any thread."""
+    # Each command imports its own: one that runs for a moment must not pay for the others.
     match command:
         case "status":
             return status_document(owner.ledger, clock().wall_ns(), daemon)
@@ -34,8 +35,12 @@ def read(owner: Owner, parts: Parts, command: str, arguments: Values, daemon: Va
                 arguments,
             )
         case "show":
+            from ingestd.daemon.inspect import show_document
+
             return show_document(parts, arguments)
         case "verify":
+            from ingestd.daemon.verify import verify_document
+
             return verify_document(parts)
         case _:
             raise ConfigurationError(f"the daemon knows no command {command!r}")
@@ -43,6 +48,8 @@ def read(owner: Owner, parts: Parts, command: str, arguments: Values, daemon: Va
 
 def change(parts: Parts, command: str, arguments: Values) -> Values:
     """Carry out a small change; the loop's thread only."""
+    from ingestd.daemon import changes
+
     match command:
         case "retry":
             return changes.retry(parts, arguments["paths"], everything=bool(arguments["all"]))
@@ -54,8 +61,10 @@ def change(parts: Parts, command: str, arguments: Values) -> Values:
             raise ConfigurationError(f"the daemon knows no command {command!r}")
 
 
-def work(owner: Owner, command: str, arguments: Values, parts_hooks: passes.Hooks) -> Values:
+def work(owner: Owner, command: str, arguments: Values, parts_hooks: "Hooks") -> Values:
     """Carry out a pass; the loop's thread only."""
+    from ingestd.daemon import passes
+
     match command:
         case "sync":
             folders = [Path(os.fsdecode(folder)) for folder in arguments["folders"]]

@@ -26,6 +26,7 @@ LIMIT_BYTES = 1024 * 1024 * 1024
 _KEYS_A_QUERY = 500
 _KNOWN = """SELECT key.text, vector.numbers, key.used FROM key JOIN vector ON vector.id = key.vector
 WHERE key.embedder = ? AND key.text IN"""
+_HELD = "SELECT text FROM key WHERE embedder = ? AND text IN"
 _KEPT_SHARE = 0.9
 _EPOCHS_A_LIMIT = 16
 _LOG = Log(__name__)
@@ -147,16 +148,28 @@ class VectorCache:
             database.execute("INSERT OR IGNORE INTO embedder (digest) VALUES (?)", (embed,))
             (embedder,) = database.execute("SELECT id FROM embedder WHERE digest = ?", (embed,)).fetchone()
             (last,) = database.execute("SELECT coalesce(max(id), 0) FROM vector").fetchone()
+            # What is there stays: one text keeps one vector.
+            kept = self._known(database, embedder, [text for text, _ in rows])
+            new: dict[bytes, bytes] = {}
             for text, numbers in rows:
-                key = (embedder, text, last + 1, self._epoch)
-                # What is there stays: one text keeps one vector.
-                if database.execute("INSERT OR IGNORE INTO key VALUES (?, ?, ?, ?)", key).rowcount:
-                    last += 1
-                    database.execute("INSERT INTO vector VALUES (?, ?)", (last, numbers))
+                if text not in kept:
+                    new.setdefault(text, numbers)
+            keys = [(embedder, text, last + at, self._epoch) for at, text in enumerate(new, 1)]
+            database.executemany("INSERT INTO key VALUES (?, ?, ?, ?)", keys)
+            vectors = [(last + at, numbers) for at, numbers in enumerate(new.values(), 1)]
+            database.executemany("INSERT INTO vector VALUES (?, ?)", vectors)
             self._epoch_bytes += sum(len(numbers) for _, numbers in rows)
             if self._epoch_bytes > self._limit_bytes // _EPOCHS_A_LIMIT:
                 self._begin_epoch(database)
         self._embedders[embed] = embedder
+
+    def _known(self, database: sqlite3.Connection, embedder: int, keys: list[bytes]) -> set[bytes]:
+        known: set[bytes] = set()
+        for start in range(0, len(keys), _KEYS_A_QUERY):
+            piece = keys[start : start + _KEYS_A_QUERY]
+            query = f"{_HELD} ({','.join('?' * len(piece))})"
+            known.update(text for (text,) in database.execute(query, (embedder, *piece)))
+        return known
 
     def _begin_epoch(self, database: sqlite3.Connection) -> None:
         ((self._epoch,),) = database.execute("UPDATE epoch SET number = number + 1 RETURNING number").fetchall()

@@ -7,12 +7,15 @@ half-way: what is refused here is a fault of an earlier stage, so it is a :class
 import json
 import re
 from collections.abc import Iterator, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from ingestd.model.identity import Instance, PointId
 from ingestd.model.point import Generation, Payload, PayloadOverwrite, Points
+
+if TYPE_CHECKING:
+    # NumPy costs a command that touches no vector a tenth of a second.
+    import numpy as np
+    from numpy.typing import NDArray
 
 _LEAST_INTEGER = -(2**63)
 _MOST_INTEGER = 2**63 - 1
@@ -64,13 +67,17 @@ def encoded_payload(instance: Instance, version: int, payload: Payload) -> bytes
         raise ValueError(f"the payload field {_culprit(payload)} cannot be stored: {error}") from error
     for key, value in payload.items():
         # Fields of our own are flat and small; only front matter nests, and walking lists of text costs 50 us a point.
-        if isinstance(value, int | dict):
+        if isinstance(value, int):
+            _check_integer(key, value)
+        elif isinstance(value, dict):
             _check_integers(key, value)  # pyright: ignore[reportUnknownArgumentType]  # JSON values are Any
     return encoded
 
 
-def check_vectors(vectors: NDArray[np.float32], rows: int, dimension: int) -> None:
+def check_vectors(vectors: "NDArray[np.float32]", rows: int, dimension: int) -> None:
     """Refuse, by :class:`ValueError`, vectors of another shape, not finite, or without length."""
+    import numpy as np
+
     if vectors.shape != (rows, dimension):
         raise ValueError(f"vectors have the shape {vectors.shape}, not ({rows}, {dimension})")
     if not np.isfinite(vectors).all():
@@ -94,8 +101,13 @@ def _check_together(points: Points) -> None:
 
 def _check_integers(field: str, value: object) -> None:
     for key, leaf in _leaves(field, value):
-        if isinstance(leaf, int) and not _LEAST_INTEGER <= leaf <= _MOST_INTEGER:
-            raise ValueError(f"the payload field {key} holds {leaf}, which does not fit in 64 bits")
+        if isinstance(leaf, int):
+            _check_integer(key, leaf)
+
+
+def _check_integer(field: str, value: int) -> None:
+    if not _LEAST_INTEGER <= value <= _MOST_INTEGER:
+        raise ValueError(f"the payload field {field} holds {value}, which does not fit in 64 bits")
 
 
 def _leaves(key: str, value: object) -> Iterator[tuple[str, object]]:

@@ -94,15 +94,14 @@ def ensure(transaction: Transaction, generation_id: int, doc_id: DocumentId, sou
     Its versions go on above those of every document that was dropped: it may be one of them, and a write that was
     meant for it then and comes late must find a higher version.
     """
-    transaction.exec_driver_sql(
+    made = transaction.exec_driver_sql(
         "INSERT INTO document(generation_id, doc_id, source_id, last_version) "
-        "VALUES(:generation, :doc, :source, :floor) "
-        "ON CONFLICT(generation_id, doc_id) DO UPDATE SET source_id = :source",
-        {"generation": generation_id, "doc": doc_id, "source": source_id, "floor": _floor(transaction)},
+        "VALUES(:generation, :doc, :source, "
+        "coalesce((SELECT CAST(value AS INTEGER) FROM fact WHERE key = :floor), 0)) "
+        f"ON CONFLICT(generation_id, doc_id) DO UPDATE SET source_id = :source RETURNING {_COLUMNS}",
+        {"generation": generation_id, "doc": doc_id, "source": source_id, "floor": _FLOOR},
     )
-    row = find(transaction, generation_id, doc_id)
-    assert row is not None
-    return row
+    return _row(made.mappings().one())
 
 
 def points(transaction: Transaction, document_id: int) -> frozenset[PointId]:

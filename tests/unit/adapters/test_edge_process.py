@@ -125,11 +125,17 @@ def test_a_collection_is_whole_or_not_there_when_making_it_is_cut_short(tmp_path
 
 
 def test_a_process_that_a_full_disk_killed_is_a_full_disk(store, tmp_path):
-    store.generations()
+    store.prepare(GENERATION)
     killed(store, signal.SIGBUS)
     with pytest.raises(OutOfSpace, match=f"the disk of {tmp_path}"):
-        store.generations()
+        store.count(GENERATION)
+    assert store.count(GENERATION) == 0
+
+
+def test_what_exists_and_who_claims_it_is_told_without_a_process(store):
     assert store.generations() == ()
+    assert store.claim(GENERATION) is None
+    assert store.pid is None
 
 
 def test_a_call_over_its_deadline_ends_the_process(tmp_path):
