@@ -90,15 +90,14 @@ def status_without_owner(invocation: Invocation) -> Values:
     import time
 
     from ingestd.daemon.reading import empty_status, status_document
-    from ingestd.daemon.state import Places
+    from ingestd.daemon.state import Places, belonging_to, is_readable
     from ingestd.state.engine import Ledger
-    from ingestd.state.schema import is_current
 
     places = Places(directory=invocation.state_dir)
     if not places.ledger.exists():
         return empty_status()
     with closing(Ledger(places.ledger)) as ledger:
-        if not is_current(ledger):
+        if not is_readable(ledger, places.directory, belonging_to(configuration=invocation.configuration)):
             return empty_status()
         return status_document(ledger, time.time_ns(), {"running": False, "pid": None, "since": None})
 
@@ -112,24 +111,29 @@ def searched_without_owner(invocation: Invocation, arguments: Values) -> Values:
     from ingestd.errors import ConfigurationError
 
     places = Places(directory=invocation.state_dir)
+    nothing = ConfigurationError(
+        f"nothing is indexed yet in {places.directory}: run `ingestd sync FOLDER` first, or name the state with "
+        "--state-dir"
+    )
     if not places.ledger.exists():
-        raise ConfigurationError(
-            f"nothing is indexed yet in {places.directory}: run `ingestd sync FOLDER` first, or name the state with "
-            "--state-dir"
-        )
+        raise nothing
     with StateLock(places.directory) as lock:
         lock.acquire(LOCK_SECONDS, threads.Event())
-        return _search_files(invocation, places, arguments)
+        found = _search_files(invocation, places, arguments)
+    if found is None:
+        raise nothing
+    return found
 
 
 LOCK_SECONDS = 5.0
 """How long a one-shot search waits for an owner that does not answer."""
 
 
-def _search_files(invocation: Invocation, places: Any, arguments: Values) -> Values:
+def _search_files(invocation: Invocation, places: Any, arguments: Values) -> Values | None:
     import json
 
     from ingestd.daemon.reading import search_document
+    from ingestd.daemon.state import belonging_to, is_readable
     from ingestd.embed.query import embed_query_here
     from ingestd.state.engine import Ledger
     from ingestd.wiring.stores import store
@@ -142,6 +146,9 @@ def _search_files(invocation: Invocation, places: Any, arguments: Values) -> Val
 
     with ExitStack() as exits:
         ledger = exits.enter_context(closing(Ledger(places.ledger)))
+        mine = belonging_to(configuration=invocation.configuration, instance=settings.instance)
+        if not is_readable(ledger, places.directory, mine):
+            return None
         opened = exits.enter_context(closing(store(settings, places.store, in_process=True)))
         return search_document(ledger, opened, embed, arguments)
 

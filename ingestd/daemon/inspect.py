@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ingestd.errors import ConfigurationError
+from ingestd.errors import ConfigurationError, UnsupportedType
 from ingestd.model.identity import PointId, document_id
 from ingestd.model.paths import path_fields
 from ingestd.model.source import display
@@ -99,7 +99,10 @@ def _find(parts: Parts, path: str, root: str | None) -> tuple[RootPlan, SourceRo
 def _blocks(plan: RootPlan, source: SourceRow) -> list[dict[str, Any]]:
     if source.fingerprint is None or source.mime is None:
         return []
-    document = plan.conversions.cached(source.fingerprint, source.mime, display(source.path))
+    try:
+        document = plan.conversions.cached(source.fingerprint, source.mime, display(source.path))
+    except UnsupportedType:
+        return []
     if document is None:
         return []
     return [

@@ -64,10 +64,11 @@ class Loop:
         with ExitStack() as exits:
             self._register()
             exits.callback(self._watches.stop)
-            exits.callback(self._requests.close)
             rescan = parse_rescan(self._owner.settings.daemon.rescan)
             exits.enter_context(Schedule(rescan, self._rescan))
             exits.enter_context(ControlServer(socket_path(self._owner.places.directory), self._answer))
+            # Before the server closes: whoever waits is told, not cut off.
+            exits.callback(self._requests.close)
             self._watchdog.register(_LOOP, _LOOP_SECONDS)
             exits.enter_context(Pinger(self._notifier, self._watchdog, watchdog_interval))
             free_quarantined(self._parts)
@@ -89,6 +90,7 @@ class Loop:
                 embedding.unload_if_idle(time.monotonic())
         self._scan()
         wait = self._work()
+        self._tally.forget_touched()
         self._notifier.status(self._status_line())
         if not self._signals.stop.is_set():
             self._wake.wait(min(wait, LONGEST_WAIT_SECONDS))
@@ -109,6 +111,8 @@ class Loop:
                     if hints.shallow:
                         self._scan_one(id_, hints.shallow, deep=False)
         except TransientError as error:
+            # What was to be scanned is not remembered: all of it is.
+            self._scan_due.set()
             self._put_off(error)
 
     def _scan_one(self, id_: int, directories: frozenset[bytes] | None = None, *, deep: bool = True) -> None:
@@ -169,13 +173,14 @@ class Loop:
         try:
             if request.command in answer.LONG:
                 hooks = Hooks(between=self._between)
-                reply = answer.work(self._owner, request.command, request.arguments, hooks)
-                self._register()
+                try:
+                    reply = answer.work(self._owner, request.command, request.arguments, hooks)
+                finally:
+                    self._register()
             else:
                 reply = answer.change(self._parts, request.command, request.arguments)
-                if request.command == "confirm":
-                    self._register()
-                    self._scan_due.set()
+                if request.command == "confirm" and reply["confirmed"]:
+                    self._look_at_confirmed(reply["confirmed"])
         except IngestdError as error:
             request.reply.set_exception(error)
         except Exception as error:  # noqa: BLE001  one request: a bug in it must not end the daemon
@@ -183,6 +188,14 @@ class Loop:
             request.reply.set_exception(IngestdError(f"{request.command} failed by a bug: {error!r}; see the log"))
         else:
             request.reply.set_result(reply)
+
+    def _look_at_confirmed(self, confirmed: list[Values]) -> None:
+        """Find what is there after all, before the removals that were let go are carried out."""
+        self._register()
+        names = {one["root"] for one in confirmed}
+        for id_, plan in self._parts.roots.items():
+            if plan.name in names:
+                self._scan_one(id_)
 
     def _answer(self, command: str, arguments: Values) -> Values | Generator[Values, None, Values]:
         daemon = {**self._daemon, "watch": self._watch_documents(), "devices": self._devices()}

@@ -97,6 +97,8 @@ def _narrowed(transaction: Transaction, arguments: Mapping[str, Any]) -> SearchF
         encoded = os.fsencode(os.path.abspath(path))  # noqa: PTH100  links are not followed
         for row in known:
             if encoded == row.path or encoded.startswith(row.path.rstrip(b"/") + b"/"):
+                if root not in (None, row.name):
+                    raise ConfigurationError(f"{path} lies below the root {row.name!r}, not below {root!r}")
                 root = row.name
                 path = encoded.removeprefix(row.path.rstrip(b"/")).lstrip(b"/").decode("utf-8", "backslashreplace")
                 break

@@ -46,6 +46,9 @@ class Requests:
             raise TransientError("the daemon is stopping: ask again once it is started")
         request = Request(command, arguments)
         self._queue.put(request)
+        if self._closed:
+            # Closed between the two lines above: nobody takes it any more.
+            self.close()
         self._wake()
         while True:
             try:

@@ -1,14 +1,15 @@
 """The files of a state directory, opened by their owner."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
-from ingestd.errors import ConfigurationError
+from ingestd.errors import ConfigurationError, StateUnusable
 from ingestd.model.identity import Instance
 from ingestd.state import facts
 from ingestd.state.engine import Ledger
-from ingestd.state.schema import migrate, quick_check
+from ingestd.state.schema import is_current, is_empty, migrate, quick_check
 
 _CONFIGURATION = "configuration"
 _INSTANCE = "instance"
@@ -90,18 +91,58 @@ def state_id(places: Places) -> str:
         return places.identity.read_text(encoding="ascii").strip()
 
 
+def is_readable(ledger: Ledger, directory: Path, belonging: Mapping[str, str]) -> bool:
+    """Whether there is something to read in the ledger of an owner that does not run; it is not written to.
+
+    Parameters
+    ----------
+    belonging
+        What the state must belong to, as :func:`open_ledger` recorded it.
+
+    Raises
+    ------
+    StateUnusable
+        When another version of the program wrote it.
+    ConfigurationError
+        When the state belongs to another configuration or instance.
+    """
+    if not is_current(ledger):
+        if is_empty(ledger):
+            return False
+        raise StateUnusable(
+            f"the ledger {ledger.file} was written by another version of ingestd: `ingestd sync` brings an older one up "
+            "to date, a newer one is read by the version that wrote it"
+        )
+    _refuse_another(_belonging(ledger, belonging), directory, belonging)
+    return True
+
+
+def belonging_to(*, configuration: Path | None, instance: str | None = None) -> dict[str, str]:
+    """What a state belongs to, under the names that the ledger records it by."""
+    named = {} if instance is None else {_INSTANCE: instance}
+    return {_CONFIGURATION: str(configuration or ""), **named}
+
+
 def _check_belonging(ledger: Ledger, places: Places, instance: Instance, configuration: Path | None) -> None:
-    mine = {_CONFIGURATION: str(configuration or ""), _INSTANCE: str(instance)}
-    with ledger.read() as transaction:
-        found = {key: facts.read(transaction, key) for key in mine}
+    mine = belonging_to(configuration=configuration, instance=instance)
+    found = _belonging(ledger, mine)
     missing = {key: value for key, value in mine.items() if found[key] is None}
     if missing:
         with ledger.write("belonging") as transaction:
             for key, value in missing.items():
                 facts.state(transaction, key, value)
+    _refuse_another(found, places.directory, mine)
+
+
+def _belonging(ledger: Ledger, mine: Mapping[str, str]) -> dict[str, str | None]:
+    with ledger.read() as transaction:
+        return {key: facts.read(transaction, key) for key in mine}
+
+
+def _refuse_another(found: Mapping[str, str | None], directory: Path, mine: Mapping[str, str]) -> None:
     for key, value in mine.items():
         if found[key] not in (None, value):
             raise ConfigurationError(
-                f"the state directory {places.directory} belongs to the {key} {found[key] or '(none)'!r}, not to "
+                f"the state directory {directory} belongs to the {key} {found[key] or '(none)'!r}, not to "
                 f"{value or '(none)'!r}: give another directory with --state-dir, or the {key} that it belongs to"
             )

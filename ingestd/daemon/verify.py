@@ -8,10 +8,11 @@ from typing import Any
 
 from ingestd.discover.root import Online, examine
 from ingestd.discover.scan import ScanRoot, scan
-from ingestd.model.identity import Digest, PointId, TextHash, point_id, text_hash
+from ingestd.model.identity import Digest, Fingerprint, PointId, TextHash, point_id, text_hash
 from ingestd.model.paths import path_fields, path_from_fields
 from ingestd.model.point import StoredPoint
 from ingestd.pipeline.parts import Parts, RootPlan
+from ingestd.pipeline.scan import submounts
 from ingestd.state import documents, generations, sources
 from ingestd.state.documents import DocumentRow
 from ingestd.state.engine import Transaction
@@ -33,6 +34,7 @@ _FIELDS = (
     "path_b64",
 )
 _NORM_TOLERANCE = 1e-3
+_MOST_LOOKS = 4
 
 
 @dataclass(slots=True)
@@ -58,14 +60,28 @@ def verify_document(parts: Parts) -> dict[str, Any]:
     """The contract's ``verify`` document.
 
     A point is right when the ledger serves it, its id follows from its text and its document, its payload names the
-    served version, fingerprint, recipe and place, and its vector is finite with norm 1.
+    served version, fingerprint, recipe and place, and its vector is finite with norm 1. A file is right when it is
+    served as it was last seen, or is in quarantine, held or forgotten.
+
+    Ledger and store are read one after the other while documents may change: what differs is looked at again, until
+    two looks say the same.
     """
+    found = _compare(parts)
+    for _ in range(_MOST_LOOKS - 1):
+        before = found
+        if before["ok"] or (found := _compare(parts)) == before:
+            break
+    return found
+
+
+def _compare(parts: Parts) -> dict[str, Any]:
     findings = _Findings()
     with parts.ledger.read() as transaction:
         live = [row for row in generations.all_generations(transaction) if row.state == "live"]
     for generation in live:
         _compare_store(parts, generation, findings)
     for plan in parts.roots.values():
+        _compare_ledger(parts, plan, findings)
         _compare_disk(parts, plan, findings)
     kinds = ("missing_points", "orphan_points", "stale_points", "unserved_sources", "ghost_documents")
     found = {kind: getattr(findings, kind) for kind in kinds}
@@ -138,12 +154,44 @@ def _is_unit(vector: tuple[float, ...] | None) -> bool:
     return abs(sqrt(sum(value * value for value in vector)) - 1) < _NORM_TOLERANCE
 
 
+def _compare_ledger(parts: Parts, plan: RootPlan, findings: _Findings) -> None:
+    """Hold what the ledger says of the root's sources to what it says of their documents."""
+    with parts.ledger.read() as transaction:
+        served = dict(_served(transaction, plan))
+        for source in sources.in_state(transaction, "done", "pending", "gone", root_id=plan.row.id):
+            fields = {"root": plan.name, **path_fields(source.path)}
+            if source.state == "gone":
+                if source.id in served:
+                    findings.ghost_documents.append({**fields, "why": "its removal is due"})
+            elif source.state == "pending":
+                findings.unserved_sources.append({**fields, "why": "pending"})
+            elif source.id not in served:
+                findings.unserved_sources.append({**fields, "why": "no document"})
+            elif source.fingerprint != served[source.id]:
+                findings.unserved_sources.append({**fields, "why": "other content is served"})
+
+
+def _served(transaction: Transaction, plan: RootPlan) -> Iterator[tuple[int, Fingerprint | None]]:
+    live = generations.live(transaction, plan.collection)
+    if live is not None:
+        for document in documents.in_generation(transaction, live.id):
+            if document.version:
+                yield document.source_id, document.made.fingerprint
+
+
 def _compare_disk(parts: Parts, plan: RootPlan, findings: _Findings) -> None:
     with closing(KnownInLedger(parts.ledger, plan.row.id)) as known:
         seen = examine(plan.row.path, None, known)
         if not isinstance(seen, Online):
+            # Its documents are held: ``status`` says so.
             return
-        root = ScanRoot(path=plan.row.path, rules=plan.rules, identity=seen.identity, follow_links=plan.follow_links)
+        root = ScanRoot(
+            path=plan.row.path,
+            rules=plan.rules,
+            identity=seen.identity,
+            follow_links=plan.follow_links,
+            submounts=submounts(parts, plan),
+        )
         for one in scan(root, known, stop=parts.stop.is_set):
             prefix = one.directory + b"/" if one.directory else b""
             for name in (*one.difference.added, *one.difference.changed):
@@ -151,9 +199,10 @@ def _compare_disk(parts: Parts, plan: RootPlan, findings: _Findings) -> None:
             for name in one.difference.removed:
                 if _is_served(parts, plan, prefix + name):
                     findings.ghost_documents.append({"root": plan.name, **path_fields(prefix + name)})
-    with parts.ledger.read() as transaction:
-        for source in sources.in_state(transaction, "pending", root_id=plan.row.id):
-            findings.unserved_sources.append({"root": plan.name, **path_fields(source.path), "why": "pending"})
+            for name in one.excluded:
+                if _is_served(parts, plan, prefix + name):
+                    fields = path_fields(prefix + name)
+                    findings.ghost_documents.append({"root": plan.name, **fields, "why": "the rules leave it out"})
 
 
 def _is_served(parts: Parts, plan: RootPlan, path: bytes) -> bool:

@@ -11,6 +11,8 @@ from ingestd.pipeline.parts import RootPlan
 REFUSED_ROUNDS = 60
 """A watch that the kernel refused is tried again at each so many looks."""
 
+_POLLED = Polling(reason="events are not sent there, or `poll` says so", way_out="")
+
 _log = Log(__name__)
 
 
@@ -33,9 +35,13 @@ class Watches:
         """Watch these roots and no others; returns the ids of those newly watched, which need a scan."""
         for id_ in self._watches.keys() - plans.keys():
             self._watches.pop(id_).stop()
+        self._health = {id_: health for id_, health in self._health.items() if id_ in plans}
         new: list[int] = []
         for id_, plan in plans.items():
-            if id_ in self._watches or needs_polling(plan.row.path, polls.get(id_, "auto")):
+            if id_ in self._watches:
+                continue
+            if needs_polling(plan.row.path, polls.get(id_, "auto")):
+                self._health[id_] = _POLLED
                 continue
             watch = Watch(plan.row.path, self._wake, recursive=plan.rules.recursive)
             self._watches[id_] = watch

@@ -86,8 +86,9 @@ class Ingestion:
             with self._parts.ledger.write("claim") as transaction:
                 sources.claim(transaction, [one.source.id for one in chosen])
         for one in chosen or ():
-            future = pool.submit(prepare, self._parts, one.plan, one.generation, one.source, self._tally)
-            self._running[future] = replace(one.source, attempts=one.source.attempts + 1)
+            source = replace(one.source, attempts=one.source.attempts + 1)
+            future = pool.submit(prepare, self._parts, one.plan, one.generation, source, self._tally)
+            self._running[future] = source
         return chosen is not None
 
     def _in_hand(self) -> list[SourceRow]:
@@ -112,7 +113,7 @@ class Ingestion:
             case Failed():
                 if isinstance(outcome.error, SourceGone):
                     self._tally.touch("removed", claimed.root_id, claimed.path)
-                record_failure(self._parts, replace(outcome, source=_attempted(outcome.source, claimed)))
+                record_failure(self._parts, outcome)
             case FailedBefore(source=source, failure=failure):
                 with self._parts.ledger.write("quarantine") as transaction:
                     sources.hashed(transaction, source)
@@ -242,10 +243,6 @@ class Ingestion:
         if left:
             with self._parts.ledger.write("give-back") as transaction:
                 sources.unclaim(transaction, left)
-
-
-def _attempted(source: SourceRow, claimed: SourceRow) -> SourceRow:
-    return replace(source, attempts=claimed.attempts)
 
 
 def _failed(prepared: Prepared, stage: str, error: Exception) -> Failed:

@@ -54,9 +54,10 @@ def look(plan: RootPlan, source: SourceRow, settling: Settling[int], clock: Cloc
     path = plan.row.path.rstrip(b"/") + b"/" + source.path
     try:
         signature = Signature.of(os.stat(path, follow_symlinks=plan.follow_links))  # noqa: PTH116  a path in bytes
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError) as error:
         settling.forget(source.id)
-        return Absent()
+        # A root that is not there says nothing about what is in it.
+        return Absent() if os.path.isdir(plan.row.path) else Unreachable(error)  # noqa: PTH112  a path in bytes
     except OSError as error:
         settling.forget(source.id)
         return Unreachable(error)

@@ -5,7 +5,9 @@ from collections.abc import Collection
 from ingestd.model.identity import CollectionName
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.publish.collections import Space
-from ingestd.state import generations, sources
+from ingestd.state import documents, generations, sources
+from ingestd.state.engine import Transaction
+from ingestd.state.generations import GenerationRow
 
 
 def outdated(parts: Parts, root_ids: Collection[int]) -> dict[CollectionName, RootPlan]:
@@ -21,34 +23,53 @@ def outdated(parts: Parts, root_ids: Collection[int]) -> dict[CollectionName, Ro
 
 
 def begin(parts: Parts, collection: CollectionName, plan: RootPlan) -> None:
-    """Start the new generation, or go on with one that is being built; every source of the collection is due."""
+    """Start the new generation, or go on with one that is being built; every source that it lacks is due."""
     with parts.ledger.read() as transaction:
         building = generations.building(transaction, collection)
-    digest = plan.embedding.stage.digest
-    if building is not None and building.generation.embed_digest == digest:
-        return
-    if building is not None:
+    if building is not None and building.generation.embed_digest != plan.embedding.stage.digest:
         parts.collections.drop(building)
-    space = Space(stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.engines.embedder)
-    parts.collections.build(collection, space, parts.clock.wall_ns())
+        building = None
+    if building is None:
+        space = Space(stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.engines.embedder)
+        building = parts.collections.build(collection, space, parts.clock.wall_ns())
     with parts.ledger.write("rebuild") as transaction:
-        for id_, one in parts.roots.items():
-            if one.collection == collection:
-                found = sources.in_state(transaction, "done", "quarantined", root_id=id_)
-                sources.mark_pending(transaction, [source.id for source in found])
+        sources.mark_pending(transaction, _lacking(transaction, parts, building, "done", "quarantined"))
+
+
+def finish_all(parts: Parts) -> None:
+    """Finish whatever was being built and lacks nothing any more: an earlier run may have been cut short."""
+    with parts.ledger.read() as transaction:
+        known = generations.all_generations(transaction)
+    for row in known:
+        wanted = {
+            plan.embedding.stage.digest
+            for plan in parts.roots.values()
+            if row.state == "building" and plan.collection == row.generation.collection
+        }
+        # Where the settings were restored meanwhile, readers stay with what they see.
+        if row.generation.embed_digest in wanted:
+            finish(parts, row.generation.collection)
 
 
 def finish(parts: Parts, collection: CollectionName) -> bool:
-    """Switch readers to the new generation when nothing of the collection is pending; the old one is dropped."""
+    """Switch readers to the new generation when it lacks nothing and nothing is pending; the old one is dropped."""
     with parts.ledger.read() as transaction:
-        pending = any(
-            sources.in_state(transaction, "pending", root_id=id_)
-            for id_, plan in parts.roots.items()
-            if plan.collection == collection
-        )
-    if pending:
-        return False
+        building = generations.building(transaction, collection)
+        if building is None or _lacking(transaction, parts, building, "done", "pending"):
+            return False
     old = parts.collections.switch(collection)
     if old is not None:
         parts.collections.drop(old)
     return True
+
+
+def _lacking(transaction: Transaction, parts: Parts, building: GenerationRow, *states: str) -> list[int]:
+    """Sources in these states that the generation does not serve; all those that are pending."""
+    served = {row.source_id for row in documents.in_generation(transaction, building.id) if row.version}
+    return [
+        source.id
+        for id_, plan in parts.roots.items()
+        if plan.collection == building.generation.collection
+        for source in sources.in_state(transaction, *states, root_id=id_)
+        if source.state == "pending" or source.id not in served
+    ]

@@ -1,11 +1,15 @@
 """Takes documents out whose files are gone, unless so many are gone that a person must confirm it."""
 
+import os
+import stat
 from collections import defaultdict
 from collections.abc import Sequence
 
+from ingestd.beneath import open_beneath, resolve_inside
 from ingestd.discover.guard import emptied, mass_removal
 from ingestd.logs import Log
-from ingestd.pipeline.parts import Parts
+from ingestd.model.source import Signature
+from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.tally import Tally
 from ingestd.publish.swap import retire
 from ingestd.state import documents, sources
@@ -21,7 +25,8 @@ log = Log(__name__)
 def remove_due(parts: Parts, tally: Tally) -> float | None:
     """Retire what is gone and not held.
 
-    A path that is gone waits ``settle_seconds``, for a file that is saved by writing another and renaming it.
+    A path that is gone waits ``settle_seconds``, for a file that is saved by writing another and renaming it; then it
+    is looked at once more.
 
     Returns
     -------
@@ -33,12 +38,13 @@ def remove_due(parts: Parts, tally: Tally) -> float | None:
     with parts.ledger.read() as transaction:
         gone = sources.removals(transaction)
     ripe = [source for source in gone if source.confirmed or not now - grace < source.looked_ns <= now]
-    allowed = _allowed(parts, ripe, tally)
+    allowed = _allowed(parts, _really_gone(parts, ripe), tally)
     for start in range(0, len(allowed), AT_ONCE):
         if parts.stop.is_set():
             break
         _retire(parts, allowed[start : start + AT_ONCE], tally)
-    young = [source.looked_ns + grace - now for source in gone if source not in set(ripe)]
+    seen_to = {source.id for source in ripe}
+    young = [source.looked_ns + grace - now for source in gone if source.id not in seen_to]
     return max(min(young), 0) / _NANOSECONDS if young else None
 
 
@@ -56,14 +62,66 @@ def any_served(parts: Parts, gone: Sequence[SourceRow]) -> bool:
         return any(documents.of_source(transaction, source.id) for source in gone)
 
 
+def _really_gone(parts: Parts, ripe: Sequence[SourceRow]) -> list[SourceRow]:
+    """Those that a person confirmed, and those that are still not there below a root that is."""
+    still_gone: list[SourceRow] = []
+    back: list[tuple[SourceRow, Signature]] = []
+    there = {id_: _is_there(plan) for id_, plan in parts.roots.items() if any(one.root_id == id_ for one in ripe)}
+    for source in ripe:
+        if source.confirmed:
+            still_gone.append(source)
+        elif there.get(source.root_id):
+            signature = _signature(parts.roots[source.root_id], source.path)
+            if signature is None:
+                still_gone.append(source)
+            else:
+                back.append((source, signature))
+    if back:
+        with parts.ledger.write("back") as transaction:
+            for source, signature in back:
+                directory, _, name = source.path.rpartition(b"/")
+                sources.seen(transaction, source.root_id, directory, {name: signature}, parts.clock.wall_ns())
+    return still_gone
+
+
+def _is_there(plan: RootPlan) -> bool:
+    # A root that went away since the scan says nothing about what is in it; the next scan reports it.
+    try:
+        with os.scandir(plan.row.path) as entries:
+            return next(entries, None) is not None
+    except OSError:
+        return False
+
+
+def _signature(plan: RootPlan, path: bytes) -> Signature | None:
+    try:
+        root = os.open(plan.row.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        real = resolve_inside(plan.row.path, path) if plan.follow_links else path
+        if not real:
+            return None
+        found = open_beneath(root, real)
+        try:
+            status = os.fstat(found)
+        finally:
+            os.close(found)
+    except OSError:
+        return None
+    finally:
+        os.close(root)
+    return Signature.of(status) if stat.S_ISREG(status.st_mode) else None
+
+
 def _allowed(parts: Parts, ripe: Sequence[SourceRow], tally: Tally) -> list[SourceRow]:
     by_root: dict[int, list[SourceRow]] = defaultdict(list)
     for source in ripe:
         by_root[source.root_id].append(source)
+    moved = _moved(parts, ripe)
     allowed: list[SourceRow] = []
     for root_id, group in by_root.items():
-        # A move is no loss: its bytes are served under another path by now.
-        asked = [source for source in group if source.successor_id is None and not source.confirmed]
+        asked = [source for source in group if source.id not in moved and not source.confirmed]
         with parts.ledger.read() as transaction:
             known = sources.count_kept(transaction, root_id) + len(asked)
         if mass_removal(len(asked), known) or emptied(len(asked), known):
@@ -71,8 +129,18 @@ def _allowed(parts: Parts, ripe: Sequence[SourceRow], tally: Tally) -> list[Sour
             with parts.ledger.write("hold") as transaction:
                 sources.hold(transaction, [source.id for source in asked], "mass-removal")
             tally.add("newly_held", len(asked))
+            for source in asked:
+                tally.untouch("removed", source.root_id, source.path)
             held = {source.id for source in asked}
             allowed.extend(source for source in group if source.id not in held)
         else:
             allowed.extend(group)
     return allowed
+
+
+def _moved(parts: Parts, ripe: Sequence[SourceRow]) -> set[int]:
+    """Sources that are no loss: their bytes are served under another path by now."""
+    successors = {source.successor_id for source in ripe if source.successor_id is not None}
+    with parts.ledger.read() as transaction:
+        served = {source.id for source in sources.by_ids(transaction, sorted(successors)) if source.state == "done"}
+    return {source.id for source in ripe if source.successor_id in served}

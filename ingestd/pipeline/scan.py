@@ -1,6 +1,7 @@
 """Scans roots, then states in the ledger what changed."""
 
 import json
+import os
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
@@ -83,7 +84,7 @@ def scan_root(
             rules=plan.rules,
             identity=seen,
             follow_links=plan.follow_links,
-            submounts=_submounts(parts, plan),
+            submounts=submounts(parts, plan),
         )
         found_scans = scan(root, known, directories=directories, deep=deep, stop=parts.stop.is_set)
         _apply_all(parts, plan, _telling(found_scans, covered), tally, whole=directories is None)
@@ -102,7 +103,8 @@ def _telling(scans: Iterable[DirectoryScan], covered: Callable[[bytes], None]) -
         yield one
 
 
-def _submounts(parts: Parts, plan: RootPlan) -> frozenset[bytes]:
+def submounts(parts: Parts, plan: RootPlan) -> frozenset[bytes]:
+    """Directories of the root on which another file system was mounted at some scan."""
     with parts.ledger.read() as transaction:
         return frozenset(map(b64decode, json.loads(facts.read(transaction, f"submounts:{plan.name}") or "[]")))
 
@@ -122,13 +124,15 @@ def _set_offline(parts: Parts, plan: RootPlan, reason: str) -> None:
 
 
 def _apply_all(parts: Parts, plan: RootPlan, scans: Iterable[DirectoryScan], tally: Tally, *, whole: bool) -> None:
+    # One moment for the whole scan: what it lost together is weighed together.
+    now_ns = parts.clock.wall_ns()
     batch: list[DirectoryScan] = []
     waiting = 0
     notes: dict[str, list[list[str]]] = {}
-    submounts: set[bytes] = set()
+    mounted: set[bytes] = set()
     for one in scans:
         if one.submount:
-            submounts.add(one.directory)
+            mounted.add(one.directory)
         _count(plan, one, tally)
         _note(notes, one)
         changes = _changes(one)
@@ -136,16 +140,16 @@ def _apply_all(parts: Parts, plan: RootPlan, scans: Iterable[DirectoryScan], tal
             batch.append(one)
             waiting += changes
         if waiting >= CHANGES_AT_ONCE:
-            _apply(parts, plan, batch)
+            _apply(parts, plan, batch, now_ns)
             batch, waiting = [], 0
-    _apply(parts, plan, batch)
+    _apply(parts, plan, batch, now_ns)
     _pair_moves(parts, plan, tally)
     with parts.ledger.write("scanned") as transaction:
         _keep_notes(transaction, plan, notes, whole=whole)
-        if submounts:
+        if mounted:
             # Never forgotten here: while nothing is mounted there, what was in it is not gone.
             known = set(map(b64decode, json.loads(facts.read(transaction, f"submounts:{plan.name}") or "[]")))
-            listed = sorted(b64encode(path).decode() for path in known | submounts)
+            listed = sorted(b64encode(path).decode() for path in known | mounted)
             facts.state(transaction, f"submounts:{plan.name}", json.dumps(listed))
         if whole and not parts.stop.is_set():
             roots.scanned(transaction, plan.row.id, parts.clock.wall_ns())
@@ -171,10 +175,9 @@ def _count(plan: RootPlan, one: DirectoryScan, tally: Tally) -> None:
             tally.touch(kind, plan.row.id, prefix + name)
 
 
-def _apply(parts: Parts, plan: RootPlan, batch: Collection[DirectoryScan]) -> None:
+def _apply(parts: Parts, plan: RootPlan, batch: Collection[DirectoryScan], now: int) -> None:
     if not batch:
         return
-    now = parts.clock.wall_ns()
     with parts.ledger.write("scan") as transaction:
         for one in batch:
             present = {**one.difference.added, **one.difference.changed}
@@ -202,7 +205,13 @@ def _pair_moves(parts: Parts, plan: RootPlan, tally: Tally) -> None:
         with parts.ledger.write("moves") as transaction:
             for old, new in pairs:
                 sources.moved(transaction, by_path[old].id, by_path[new].id)
+                if _suffix(old) != _suffix(new):
+                    sources.unhashed(transaction, by_path[new].id)
                 tally.touch_move(plan.row.id, old, new)
+
+
+def _suffix(path: bytes) -> bytes:
+    return os.path.splitext(path)[1].lower()  # noqa: PTH122  a path in bytes
 
 
 def _can_have_moved(source: sources.SourceRow) -> bool:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ingestd.discover.settle import Settling
+from ingestd.pipeline import rebuild
 from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.removal import remove_due
 from ingestd.pipeline.scan import scan_roots
@@ -83,6 +84,7 @@ def work(parts: Parts, tally: Tally, settling: Settling[int]) -> Wait:
         paused = ingestion.paused
     removal = remove_due(parts, tally)
     parts.collections.settle(parts.clock.wall_ns())
+    rebuild.finish_all(parts)
     _forget_settled(parts, settling, paused)
     next_look = settling.next_due()
     until_look = None if next_look is None else max(next_look - parts.clock.monotonic(), 0.0)

@@ -32,6 +32,16 @@ class Tally:
         with self._lock:
             self.touched.setdefault(name, set()).add((root_id, path))
 
+    def untouch(self, name: str, root_id: int, path: bytes) -> None:
+        """Take a source out of those counted under the name."""
+        with self._lock:
+            self.touched.get(name, set()).discard((root_id, path))
+
+    def forget_touched(self) -> None:
+        """Begin to count sources anew: a run without end must not remember each of them."""
+        with self._lock:
+            self.touched.clear()
+
     def touch_move(self, root_id: int, old: bytes, new: bytes) -> None:
         """Count a move, which is neither a removal nor an addition."""
         with self._lock:

@@ -45,9 +45,12 @@ def findings(
 
 
 def state_below_a_root(settings: Settings, state: Path) -> Iterator[Finding]:
-    """Roots that hold the state directory: the daemon would take in its own files."""
+    """Roots that hold the state directory: the daemon would take in its own files.
+
+    Not below a hidden folder, such as ``~/.local/state`` in a home that is a root: what is hidden is left out.
+    """
     for index, root in enumerate(settings.roots):
-        if _contains(root.path, state):
+        if _contains(root.path, state) and not _is_hidden(root.path, state):
             yield Finding(
                 path=("root", index, "path"),
                 message=f"{root.path} holds the state directory {state}: name another with --state-dir",
@@ -131,3 +134,8 @@ def _contains(outer: Path, inner: Path) -> bool:
     """Whether both are one folder, or the second lies in the first, links followed."""
     outer_real, inner_real = os.fsencode(os.path.realpath(outer)), os.fsencode(os.path.realpath(inner))
     return (inner_real + b"/").startswith(outer_real.rstrip(b"/") + b"/")
+
+
+def _is_hidden(outer: Path, inner: Path) -> bool:
+    outer_real, inner_real = os.path.realpath(outer), os.path.realpath(inner)
+    return any(part.startswith(".") for part in os.path.relpath(inner_real, outer_real).split("/") if part != ".")

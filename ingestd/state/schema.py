@@ -49,6 +49,12 @@ def is_current(ledger: Ledger) -> bool:
         return False
 
 
+def is_empty(ledger: Ledger) -> bool:
+    """Whether the file holds no tables yet: its owner is just being started; reads only."""
+    with ledger.read() as transaction:
+        return transaction.exec_driver_sql("SELECT 1 FROM sqlite_schema LIMIT 1").first() is None
+
+
 def revision(ledger: Ledger) -> str | None:
     """Revision of the ledger's tables; ``None`` for an empty file."""
     with ledger.write("revision") as transaction:

@@ -97,12 +97,29 @@ def hold(transaction: Transaction, ids: Collection[int], reason: str) -> None:
 
 
 def hold_root(transaction: Transaction, root_id: int, reason: str) -> None:
-    """Hold the removal of everything below a root that left the configuration, but for what was confirmed."""
+    """Hold the removal of everything below a root that left the configuration, but for what was confirmed.
+
+    What was forgotten has nothing left to remove, and what was held before stays held for its own reason.
+    """
     transaction.exec_driver_sql(
         "UPDATE source SET state = 'held', reason = :reason "
-        "WHERE root_id = :root AND NOT (state = 'gone' AND confirmed)",
+        "WHERE root_id = :root AND state NOT IN ('held', 'forgotten') AND NOT (state = 'gone' AND confirmed)",
         {"root": root_id, "reason": reason},
     )
+
+
+def release_root(transaction: Transaction, root_id: int, reason: str) -> None:
+    """The root is back: what :func:`hold_root` held for the reason is looked at again."""
+    transaction.exec_driver_sql(
+        "UPDATE source SET state = 'pending', reason = NULL, seq = seq + 1, attempts = 0, crashes = 0, "
+        "not_before_ns = 0 WHERE root_id = :root AND state = 'held' AND reason = :reason",
+        {"root": root_id, "reason": reason},
+    )
+
+
+def redo_root(transaction: Transaction, root_id: int) -> None:
+    """Have everything of the root worked on again, as it is."""
+    mark_pending(transaction, [source.id for source in in_state(transaction, "done", "quarantined", root_id=root_id)])
 
 
 def all_gone(transaction: Transaction, root_id: int, now_ns: int) -> None:
@@ -123,13 +140,24 @@ def confirm(transaction: Transaction, root_id: int) -> int:
 
 
 def moved(transaction: Transaction, old_id: int, new_id: int) -> None:
-    """A file found again under a new path: its bytes are known, and the old path waits for the new one."""
-    transaction.exec_driver_sql("UPDATE source SET successor_id = :new WHERE id = :old", {"old": old_id, "new": new_id})
+    """A file found again under a new path: its bytes are known, and the old path waits for the new one.
+
+    So does any path that waited for the old one: the file was moved twice before it was worked on.
+    """
+    transaction.exec_driver_sql(
+        "UPDATE source SET successor_id = :new WHERE id = :old OR (successor_id = :old AND state = 'gone')",
+        {"old": old_id, "new": new_id},
+    )
     transaction.exec_driver_sql(
         "UPDATE source SET (fingerprint, mime) = (SELECT fingerprint, mime FROM source WHERE id = :old) "
         "WHERE id = :new",
         {"old": old_id, "new": new_id},
     )
+
+
+def unhashed(transaction: Transaction, source_id: int) -> None:
+    """The file has to be read again: under its name the same bytes may mean something else."""
+    transaction.exec_driver_sql("UPDATE source SET fingerprint = NULL, mime = NULL WHERE id = :id", {"id": source_id})
 
 
 def due(

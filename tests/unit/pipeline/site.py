@@ -182,7 +182,7 @@ class Site:
             shutdown_seconds=5.0,
             clock=self.time.clock(),
             stop=self.stop,
-            between=lambda: self.between(),
+            between=lambda: self.between(),  # noqa: PLW0108  a test may set another later
         )
 
     def sync(self) -> pass_over.Pass:
@@ -279,7 +279,7 @@ class Site:
     # Making
 
     def _collections(self) -> Collections:
-        store = WatchedStore(self.shelf, lambda kind: self.before_write(kind))
+        store = WatchedStore(self.shelf, lambda kind: self.before_write(kind))  # noqa: PLW0108  as above
         return Collections(self.ledger, store, instance=INSTANCE, state_id="state", adopt=False)
 
     def _plan(self, row: roots.RootRow, root: RootSettings) -> RootPlan:
@@ -295,7 +295,7 @@ class Site:
         if not hasattr(self, "_made"):
             cache = ConversionCache(self.directory / "conversions", 1 << 30)
             conversions = WatchedConversions(options=self.options, cache=cache, workers=self.workers)
-            conversions.before = lambda name: self.before_convert(name)
+            conversions.before = lambda name: self.before_convert(name)  # noqa: PLW0108  as above
             self._conversions = conversions
             self._embedding = Embedding(name="counting", options={}, cache=self.vectors, embedder=self.embedder)
             self._made = True
