@@ -2,12 +2,11 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-
-from sqlalchemy import RowMapping
+from typing import Any
 
 from ingestd.model.identity import Digest, DocumentId, Fingerprint, PointId
 from ingestd.state import facts
-from ingestd.state.engine import Transaction
+from ingestd.state.engine import Transaction, driver
 
 _FLOOR = "version-floor"
 
@@ -60,32 +59,28 @@ class ServedVersion:
 
 def find(transaction: Transaction, generation_id: int, doc_id: DocumentId) -> DocumentRow | None:
     """Document in the generation."""
-    row = (
-        transaction.exec_driver_sql(
-            f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation AND doc_id = :doc",
-            {"generation": generation_id, "doc": doc_id},
-        )
-        .mappings()
-        .one_or_none()
+    rows = driver(transaction).execute(
+        f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation AND doc_id = :doc",
+        {"generation": generation_id, "doc": doc_id},
     )
-    return None if row is None else _row(row)
+    return next(map(_row, rows.fetchall()), None)
 
 
 def of_source(transaction: Transaction, source_id: int) -> tuple[DocumentRow, ...]:
     """The source's documents, one for each generation that has it."""
-    rows = transaction.exec_driver_sql(
+    rows = driver(transaction).execute(
         f"SELECT {_COLUMNS} FROM document WHERE source_id = :source ORDER BY generation_id", {"source": source_id}
     )
-    return tuple(_row(row) for row in rows.mappings())
+    return tuple(map(_row, rows.fetchall()))
 
 
 def in_generation(transaction: Transaction, generation_id: int) -> tuple[DocumentRow, ...]:
     """Every document of the generation."""
-    rows = transaction.exec_driver_sql(
+    rows = driver(transaction).execute(
         f"SELECT {_COLUMNS} FROM document WHERE generation_id = :generation ORDER BY id",
         {"generation": generation_id},
     )
-    return tuple(_row(row) for row in rows.mappings())
+    return tuple(map(_row, rows.fetchall()))
 
 
 def ensure(transaction: Transaction, generation_id: int, doc_id: DocumentId, source_id: int) -> DocumentRow:
@@ -94,20 +89,20 @@ def ensure(transaction: Transaction, generation_id: int, doc_id: DocumentId, sou
     Its versions go on above those of every document that was dropped: it may be one of them, and a write that was
     meant for it then and comes late must find a higher version.
     """
-    made = transaction.exec_driver_sql(
+    made = driver(transaction).execute(
         "INSERT INTO document(generation_id, doc_id, source_id, last_version) "
         "VALUES(:generation, :doc, :source, "
         "coalesce((SELECT CAST(value AS INTEGER) FROM fact WHERE key = :floor), 0)) "
         f"ON CONFLICT(generation_id, doc_id) DO UPDATE SET source_id = :source RETURNING {_COLUMNS}",
         {"generation": generation_id, "doc": doc_id, "source": source_id, "floor": _FLOOR},
     )
-    return _row(made.mappings().one())
+    return _row(made.fetchone())
 
 
 def points(transaction: Transaction, document_id: int) -> frozenset[PointId]:
     """Ids of the served version."""
-    rows = transaction.exec_driver_sql("SELECT id FROM point WHERE document_id = :id", {"id": document_id}).scalars()
-    return frozenset(point_text(row) for row in rows)
+    rows = driver(transaction).execute("SELECT id FROM point WHERE document_id = :id", {"id": document_id})
+    return frozenset(point_text(id_) for (id_,) in rows)
 
 
 def set_points(
@@ -115,12 +110,12 @@ def set_points(
 ) -> None:
     """Change the ids of the served version."""
     if remove:
-        transaction.exec_driver_sql(
+        driver(transaction).executemany(
             "DELETE FROM point WHERE document_id = :document AND id = :id",
             [{"document": document_id, "id": point_bytes(id_)} for id_ in remove],
         )
     if add:
-        transaction.exec_driver_sql(
+        driver(transaction).executemany(
             "INSERT INTO point(document_id, id) VALUES(:document, :id) ON CONFLICT DO NOTHING",
             [{"document": document_id, "id": point_bytes(id_)} for id_ in add],
         )
@@ -129,7 +124,7 @@ def set_points(
 def serve(transaction: Transaction, document_id: int, served: ServedVersion, now_ns: int) -> None:
     """State that readers see this version."""
     fingerprint = served.made.fingerprint
-    transaction.exec_driver_sql(
+    driver(transaction).execute(
         "UPDATE document SET version = :version, last_version = max(last_version, :version), "
         "fingerprint = :fingerprint, convert_digest = :convert, chunk_digest = :chunk, facts_digest = :facts, "
         "recipe = :recipe, title = :title, chunk_count = :chunks, served_ns = :now WHERE id = :id",
@@ -150,7 +145,7 @@ def serve(transaction: Transaction, document_id: int, served: ServedVersion, now
 
 def used_version(transaction: Transaction, document_id: int, version: int) -> None:
     """A version was used, whether it will be served or not."""
-    transaction.exec_driver_sql(
+    driver(transaction).execute(
         "UPDATE document SET last_version = max(last_version, :version) WHERE id = :id",
         {"id": document_id, "version": version},
     )
@@ -233,23 +228,26 @@ def _floor(transaction: Transaction) -> int:
     return int(facts.read(transaction, _FLOOR) or 0)
 
 
-def _row(values: RowMapping) -> DocumentRow:
-    fingerprint = values["fingerprint"]
+def _row(row: tuple[Any, ...]) -> DocumentRow:
+    (id_, generation_id, doc_id, source_id, version, last_version, fingerprint, *digests, recipe, title, count, at) = (
+        row
+    )
+    convert_digest, chunk_digest, facts_digest = map(Digest, digests)
     return DocumentRow(
-        id=values["id"],
-        generation_id=values["generation_id"],
-        doc_id=DocumentId(values["doc_id"]),
-        source_id=values["source_id"],
-        version=values["version"],
-        last_version=values["last_version"],
+        id=id_,
+        generation_id=generation_id,
+        doc_id=DocumentId(doc_id),
+        source_id=source_id,
+        version=version,
+        last_version=last_version,
         made=Made(
             fingerprint=Fingerprint(bytes(fingerprint).hex()) if fingerprint is not None else None,
-            convert_digest=Digest(values["convert_digest"]),
-            chunk_digest=Digest(values["chunk_digest"]),
-            facts_digest=Digest(values["facts_digest"]),
+            convert_digest=convert_digest,
+            chunk_digest=chunk_digest,
+            facts_digest=facts_digest,
         ),
-        recipe=values["recipe"],
-        title=values["title"],
-        chunk_count=values["chunk_count"],
-        served_ns=values["served_ns"],
+        recipe=recipe,
+        title=title,
+        chunk_count=count,
+        served_ns=at,
     )

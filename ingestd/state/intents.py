@@ -9,7 +9,7 @@ from typing import Any
 from ingestd.model.identity import PointId
 from ingestd.model.point import Deletion, PayloadOverwrite
 from ingestd.state.documents import point_bytes, point_text, used_version
-from ingestd.state.engine import Transaction
+from ingestd.state.engine import Transaction, driver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +39,13 @@ def open_intent(transaction: Transaction, document_id: int, version: int, lackin
     The points of an earlier intent that was never served stay on record: the store may hold them.
     """
     used_version(transaction, document_id, version)
-    transaction.exec_driver_sql(
+    driver(transaction).execute(
         "INSERT INTO intent(document_id, version) VALUES(:id, :version) "
         "ON CONFLICT(document_id) DO UPDATE SET version = :version",
         {"id": document_id, "version": version},
     )
     if lacking:
-        transaction.exec_driver_sql(
+        driver(transaction).executemany(
             "INSERT INTO intent_point(document_id, id) VALUES(:document, :id) ON CONFLICT DO NOTHING",
             [{"document": document_id, "id": point_bytes(id_)} for id_ in lacking],
         )
@@ -53,15 +53,13 @@ def open_intent(transaction: Transaction, document_id: int, version: int, lackin
 
 def intended_points(transaction: Transaction, document_id: int) -> frozenset[PointId]:
     """Points that the document's open intents may have written."""
-    rows = transaction.exec_driver_sql(
-        "SELECT id FROM intent_point WHERE document_id = :id", {"id": document_id}
-    ).scalars()
-    return frozenset(point_text(row) for row in rows)
+    rows = driver(transaction).execute("SELECT id FROM intent_point WHERE document_id = :id", {"id": document_id})
+    return frozenset(point_text(id_) for (id_,) in rows)
 
 
 def close_intent(transaction: Transaction, document_id: int) -> None:
     """The version is served, or its points are gone."""
-    transaction.exec_driver_sql("DELETE FROM intent WHERE document_id = :id", {"id": document_id})
+    driver(transaction).execute("DELETE FROM intent WHERE document_id = :id", {"id": document_id})
 
 
 def open_intents(transaction: Transaction, *, idle_only: bool = False) -> tuple[Intent, ...]:
@@ -88,7 +86,7 @@ def post(
 ) -> None:
     """Owe the store these writes, in this order."""
     if writes:
-        transaction.exec_driver_sql(
+        driver(transaction).executemany(
             "INSERT INTO outbox(document_id, version, point, payload) VALUES(:document, :version, :point, :payload)",
             [
                 {

@@ -7,7 +7,7 @@ from sqlalchemy import RowMapping
 
 from ingestd.model.identity import Fingerprint
 from ingestd.model.source import Signature
-from ingestd.state.engine import Transaction
+from ingestd.state.engine import Transaction, driver
 from ingestd.state.roots import signed, unsigned
 
 _COLUMNS = (
@@ -225,7 +225,7 @@ def unclaim(transaction: Transaction, ids: Sequence[int]) -> None:
 def hashed(transaction: Transaction, source: SourceRow) -> None:
     """State the fingerprint of the bytes behind the source's signature, when the value carries one."""
     if source.fingerprint is not None:
-        transaction.exec_driver_sql(
+        driver(transaction).execute(
             "UPDATE source SET fingerprint = :fingerprint, mime = :mime WHERE id = :id AND seq = :seq",
             {
                 "id": source.id,
@@ -239,12 +239,12 @@ def hashed(transaction: Transaction, source: SourceRow) -> None:
 def done(transaction: Transaction, source: SourceRow) -> None:
     """The source is served as it was seen; one that changed meanwhile stays pending."""
     hashed(transaction, source)
-    transaction.exec_driver_sql(
+    driver(transaction).execute(
         "UPDATE source SET state = 'done', reason = NULL, attempts = 0, crashes = 0, not_before_ns = 0 "
         "WHERE id = :id AND seq = :seq AND state = 'pending'",
         {"id": source.id, "seq": source.seq},
     )
-    transaction.exec_driver_sql(
+    driver(transaction).execute(
         "UPDATE source SET crashes = 0 WHERE id = :id AND seq <> :seq", {"id": source.id, "seq": source.seq}
     )
 
