@@ -46,7 +46,6 @@ def test_every_finding_of_the_configuration_is_one(run: Run, home: Path) -> None
         ("[chunker]\nsegmenter = 'x'\n", "segmenter x", "no segmenter is called 'x'"),
         ("[chunker]\nmin_size = 239\n", "chunker", "min_size"),
         ("[converter]\npdf = 'x'\n", "converter of PDF", "no converter is called 'x'"),
-        ("[[root]]\nname = 'all'\npath = '.'\n", "state", "holds the state directory"),
     ],
 )
 def test_what_is_amiss_is_named(run: Run, home: Path, text: str, subject: str, message: str) -> None:
@@ -56,6 +55,17 @@ def test_what_is_amiss_is_named(run: Run, home: Path, text: str, subject: str, m
     ok, said = found[subject]
     assert not ok
     assert message in said
+
+
+def test_a_root_around_the_state_is_amiss_unless_the_state_is_hidden(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = SETTINGS + "[[root]]\nname = 'all'\npath = '.'\n"
+    assert checked(run, home, text)[0] == 0
+    monkeypatch.setenv("INGESTD_STATE_DIR", str(home / "state"))
+    code, found = checked(run, home, text)
+    assert code == 1
+    assert "holds the state directory" in found["state"][1]
 
 
 def test_a_server_that_does_not_answer_is_amiss(run: Run, home: Path) -> None:
