@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from ingestd import registry
@@ -15,17 +16,18 @@ from ingestd.chunk import ChunkOptions, chunk_stage
 from ingestd.convert import ConversionCache, Conversions, ConvertOptions
 from ingestd.convert.conversions import Converted
 from ingestd.daemon import registered
+from ingestd.daemon.state import Places
 from ingestd.discover.rules import Rules
 from ingestd.discover.settle import Settling
 from ingestd.embed.cache import VectorCache
 from ingestd.embed.embedding import Embedding
 from ingestd.model.identity import Instance
-from ingestd.model.point import Deletion, Generation, PayloadOverwrite, Points, SearchFilter
+from ingestd.model.point import Deletion, Generation, PayloadOverwrite, Points
 from ingestd.pipeline import sync as pass_over
-from ingestd.pipeline.parts import Clock, Engines, Parts, RootPlan
+from ingestd.pipeline.parts import Clock, Engines, Parts, RootPlan, Stop
 from ingestd.pipeline.tally import Tally
 from ingestd.publish.collections import Collections
-from ingestd.settings import RootSettings, Settings
+from ingestd.settings import DaemonSettings, RootSettings, Settings
 from ingestd.state import documents, generations, report, roots, sources
 from ingestd.state.engine import Ledger
 from ingestd.state.sources import SourceRow
@@ -168,8 +170,13 @@ class Site:
 
     # Work
 
+    def register(self, folders: Sequence[Path] = ()) -> registered.Registered:
+        return registered.register(self.ledger, self.settings, folders)
+
     def parts(self, *folders: Path) -> Parts:
-        found = registered.register(self.ledger, self.settings, folders)
+        return self.parts_of(self.register(folders))
+
+    def parts_of(self, found: registered.Registered) -> Parts:
         return Parts(
             ledger=self.ledger,
             collections=self.collections,
@@ -288,10 +295,10 @@ class Site:
             rules=Rules(include=root.include, exclude=root.exclude, recursive=root.recursive),
             follow_links=root.follow_links,
             tags=root.tags,
-            engines_of=self._engines,
+            engines_of=self.engines,
         )
 
-    def _engines(self) -> Engines:
+    def engines(self) -> Engines:
         if not hasattr(self, "_made"):
             cache = ConversionCache(self.directory / "conversions", 1 << 30)
             conversions = WatchedConversions(options=self.options, cache=cache, workers=self.workers)
@@ -314,6 +321,32 @@ class Site:
         del self._made
 
 
-def everything() -> SearchFilter:
-    """A search that is not narrowed."""
-    return SearchFilter()
+class SiteOwner:
+    """The site in the place of an :class:`ingestd.daemon.owner.Owner`."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.ledger = site.ledger
+        self.places = Places(directory=site.directory / "state")
+        self.wiring = SimpleNamespace(embeddings={}, embedding=lambda _made: site.engines().embedding)
+        self.settings = replace(site.settings, daemon=DaemonSettings(settle_seconds=site.settle_seconds))
+
+    @property
+    def collections(self) -> Collections:
+        return self.site.collections
+
+    def register(self, folders: Sequence[Path] = ()) -> registered.Registered:
+        return self.site.register(folders)
+
+    def parts(
+        self,
+        found: registered.Registered,
+        *,
+        stop: Stop | None = None,
+        between: Callable[[], None] | None = None,
+    ) -> Parts:
+        return replace(
+            self.site.parts_of(found),
+            stop=stop or self.site.stop,
+            between=between or (lambda: None),
+        )

@@ -1,0 +1,185 @@
+"""Runs of work that end, and what they report."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingestd import failpoints
+from ingestd.daemon import passes
+from ingestd.daemon.passes import Hooks, is_amiss
+from ingestd.errors import ConfigurationError, CorruptFile
+from ingestd.state import generations
+from tests.unit.pipeline.site import Site, SiteOwner
+
+
+def sync(site: Site, *folders: Path, hooks: Hooks | None = None) -> dict[str, Any]:
+    return passes.sync(SiteOwner(site), folders, hooks or Hooks())  # type: ignore[arg-type]  # the site stands for it
+
+
+def reindex(site: Site, **arguments: Any) -> dict[str, Any]:
+    return passes.reindex(SiteOwner(site), arguments, Hooks())  # type: ignore[arg-type]  # as above
+
+
+def numbers(site: Site) -> list[tuple[int, str]]:
+    with site.ledger.read() as transaction:
+        return [(row.generation.number, row.state) for row in generations.all_generations(transaction)]
+
+
+def other_embedder(site: Site) -> None:
+    site.embedder.version += 1
+    site.renew_engines()
+
+
+def test_a_pass_reports_all_that_the_contract_names(site: Site) -> None:
+    site.write("a.md", "Text.\n")
+    document = sync(site)
+    assert not is_amiss(document)
+    assert {name: document[name] for name in ("seen", "added", "changed", "moved", "removed", "unchanged")} == {
+        "seen": 1, "added": 1, "changed": 0, "moved": 0, "removed": 0, "unchanged": 0,
+    }  # fmt: skip
+    assert {name: document[name] for name in ("converted", "chunks", "embedded", "points_written")} == dict.fromkeys(
+        ("converted", "chunks", "embedded", "points_written"), 1
+    )
+    assert (document["failed"], document["deferred"], document["held"], document["stale_served"]) == ([], [], 0, 0)
+    assert (document["paused"], document["stopped"]) == ([], False)
+    assert {"scan", "convert", "chunk", "embed", "publish"} <= document["stage_seconds"].keys()
+
+
+def test_only_the_folders_named_are_scanned(site: Site) -> None:
+    for name in ("one/a.md", "two/b.md", "three/c.md"):
+        site.write(name, f"Text of {name}.\n")
+    docs = site.directory / "docs"
+    sync(site, docs / "one", docs / "two")
+    assert set(site.texts()) == {"docs/one/a.md", "docs/two/b.md"}
+    sync(site)
+    assert set(site.texts()) == {"docs/one/a.md", "docs/two/b.md", "docs/three/c.md"}
+
+
+def test_a_pass_with_failures_is_amiss(site: Site) -> None:
+    def convert(_name: str) -> None:
+        raise CorruptFile("bad")
+
+    site.write("a.md", "Text.\n")
+    sync(site)
+    site.write("a.md", "Other.\n")
+    site.before_convert = convert
+    document = sync(site)
+    assert is_amiss(document)
+    assert (document["stale_served"], document["failed"][0]["stage"]) == (1, "convert")
+
+
+def test_progress_tells_how_many_documents_are_done_of_how_many(site: Site) -> None:
+    told: list[dict[str, Any]] = []
+    for number in range(3):
+        site.write(f"{number}.md", f"Text of number {number}.\n")
+    sync(site, hooks=Hooks(progress=told.append))
+    assert all(one["stage"] == "documents" and one["done"] <= one["total"] for one in told)
+    assert {one["total"] for one in told} == {3}
+
+
+def test_a_source_is_freed_from_quarantine_by_a_stage_of_another_identity(site: Site) -> None:
+    site.write("a.md", "# Only a heading\n\n---\n")
+    site.write("b.md", "<!-- nothing -->\n")
+    document = sync(site)
+    stages = {one["path"]: one["stage"] for one in document["failed"]}
+    assert stages.get("b.md") in ("chunk", "convert")
+    with site.ledger.write("other") as transaction:
+        transaction.exec_driver_sql("UPDATE quarantine SET stage_digest = 'of another recipe', attempts = 7")
+    again = sync(site)
+    assert {one["attempts"] for one in again["failed"]} == {1}
+    with site.ledger.write("other") as transaction:
+        transaction.exec_driver_sql("UPDATE quarantine SET attempts = 7")
+    assert {one["attempts"] for one in sync(site)["failed"]} == {7}, "the recipe is the same: nothing is tried again"
+
+
+def test_a_type_that_nothing_read_is_tried_again_when_something_reads_it(site: Site) -> None:
+    site.write("a.md", "Text.\n")
+    sync(site)
+    with site.ledger.write("plant") as transaction:
+        transaction.exec_driver_sql("UPDATE source SET state = 'quarantined'")
+        transaction.exec_driver_sql(
+            "INSERT INTO quarantine(source_id, stage, stage_digest, error, reason, attempts, since_ns) "
+            "VALUES(1, 'convert', '', 'UnsupportedType', 'nothing reads it', 1, 1)"
+        )
+    assert sync(site)["failed"] == []
+
+
+def test_another_embedder_pauses_its_collection_and_no_other(site: Site) -> None:
+    site.write("a.md", "Text.\n")
+    sync(site)
+    other_embedder(site)
+    site.root("new", collection="elsewhere")
+    site.write("b.md", "Text of b.\n")
+    site.write("c.md", "Text of c.\n", root="new")
+    document = sync(site)
+    assert document["paused"] == ["documents"]
+    assert is_amiss(document)
+    assert site.states() == {"docs/a.md": "done", "docs/b.md": "pending", "new/c.md": "done"}
+    with pytest.raises(ConfigurationError, match="--force"):
+        reindex(site)
+
+
+def test_a_rebuild_that_is_cut_short_is_finished_by_the_next_pass(site: Site) -> None:
+    for number in range(3):
+        site.write(f"{number}.md", f"Text of number {number}.\n")
+    sync(site)
+    other_embedder(site)
+    failpoints.arm("", reached=lambda name: site.stop.set() if name == "ledger.claim.after" else None)
+    try:
+        assert reindex(site, force=True)["stopped"]
+    finally:
+        failpoints.arm("")
+    assert numbers(site) == [(1, "live"), (2, "building")]
+    assert len(site.texts()) == 3
+    site.restart()
+    sync(site)
+    assert numbers(site) == [(2, "live")]
+    assert len(site.texts()) == 3
+
+
+def test_a_rebuild_that_died_before_its_sources_were_marked_never_shows_an_empty_collection(site: Site) -> None:
+    site.write("a.md", "Text.\n")
+    sync(site)
+    other_embedder(site)
+
+    def die(name: str) -> None:
+        if name == "ledger.rebuild.before":
+            raise KeyboardInterrupt
+
+    failpoints.arm("", reached=die)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            reindex(site, force=True)
+    finally:
+        failpoints.arm("")
+    assert numbers(site) == [(1, "live"), (2, "building")]
+    site.restart(clean=False)
+    sync(site)
+    assert numbers(site) == [(1, "live"), (2, "building")]
+    reindex(site, force=True)
+    assert numbers(site) == [(2, "live")]
+    assert set(site.texts()) == {"docs/a.md"}
+
+
+def test_a_rebuild_given_up_by_restoring_the_settings_leaves_readers_as_they_were(site: Site) -> None:
+    site.write("a.md", "Text.\n")
+    sync(site)
+    other_embedder(site)
+    failpoints.arm("", reached=lambda name: site.stop.set() if name == "ledger.rebuild.after" else None)
+    try:
+        reindex(site, force=True)
+    finally:
+        failpoints.arm("")
+    site.restart()
+    site.embedder.version -= 1
+    site.renew_engines()
+    site.write("b.md", "Text of b.\n")
+    sync(site)
+    assert (1, "live") in numbers(site)
+    assert set(site.texts()) == {"docs/a.md", "docs/b.md"}
+
+
+def test_a_reindex_of_something_unknown_is_refused_with_what_is_known(site: Site) -> None:
+    with pytest.raises(ConfigurationError, match="no collection is called 'nowhere'; known: documents"):
+        reindex(site, collection=["nowhere"])
