@@ -28,6 +28,13 @@ def test_a_sound_installation_is_all_well(run: Run, home: Path) -> None:
     assert not (home / ".local").exists()
 
 
+def test_a_root_that_holds_the_state_directory_is_amiss(run: Run, home: Path) -> None:
+    (home / "ingestd.toml").write_text(SETTINGS + '[[root]]\nname = "all"\npath = "."\n')
+    code, out, _ = run("--state-dir", str(home / "state"), "check", "--json")
+    assert code == 1
+    assert "holds the state directory" in findings(out)["state"][1]
+
+
 def test_every_finding_of_the_configuration_is_one(run: Run, home: Path) -> None:
     (home / "ingestd.toml").write_text("[store]\nknd = 1\n[daemon]\nrescan = 'x'\n")
     code, out, _ = run("check")
