@@ -6,6 +6,7 @@ from numpy import float32
 from numpy.typing import NDArray
 
 from ingestd.embed.embedding import Embedding
+from ingestd.errors import IngestdError
 from ingestd.model.identity import PointId
 from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.prepare import Prepared
@@ -70,6 +71,15 @@ def bring_in(parts: Parts, versions: Sequence[NewVersion], tally: Tally) -> None
     tally.add("points_written", published.written)
     tally.add("points_deleted", published.deleted)
     tally.add("payloads_overwritten", published.overwritten)
+
+
+def answers(embedding: Embedding) -> bool:
+    """Whether the embedder works at all; a query is never taken from the cache."""
+    try:
+        embedding.query("ingestd")
+    except IngestdError:
+        return False
+    return True
 
 
 def lacking(parts: Parts, prepared: Prepared) -> dict[PointId, str]:

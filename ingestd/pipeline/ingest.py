@@ -5,12 +5,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from ingestd.discover.settle import Settling
-from ingestd.embed.embedding import Embedding
 from ingestd.errors import EmbedderUnavailable, IngestdError, PermanentError, SourceGone, TransientError
 from ingestd.logs import Log
 from ingestd.pipeline.attempt import record_failure
 from ingestd.pipeline.choosing import Choosing
-from ingestd.pipeline.group import Stopped, bring_in, embed
+from ingestd.pipeline.group import Stopped, answers, bring_in, embed
 from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.prepare import Failed, FailedBefore, Outcome, Prepared, Unchanged, prepare
 from ingestd.pipeline.tally import Tally
@@ -212,7 +211,7 @@ class Ingestion:
                 try:
                     self._bring([one], alone=True)
                 except EmbedderUnavailable as again:
-                    if not _answers(one.plan.embedding):
+                    if not answers(one.plan.embedding):
                         self._defer([one, *rest], error)
                         rest = []
                         raise
@@ -247,12 +246,3 @@ class Ingestion:
 
 def _failed(prepared: Prepared, stage: str, error: Exception) -> Failed:
     return Failed(source=prepared.source, stage=stage, stage_digest=prepared.origin.recipe.digest, error=error)
-
-
-def _answers(embedding: Embedding) -> bool:
-    """Whether the embedder works at all; a query is never taken from the cache."""
-    try:
-        embedding.query("ingestd")
-    except IngestdError:
-        return False
-    return True

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from ingestd import registry
 from ingestd.chunk import ChunkOptions, chunk_stage
 from ingestd.convert import ConversionCache, Conversions, ConvertOptions
 from ingestd.convert.conversions import Converted
@@ -33,6 +32,7 @@ from ingestd.state.engine import Ledger
 from ingestd.state.sources import SourceRow
 from ingestd.testing.counting_embedder import CountingEmbedder
 from ingestd.testing.memory_store import MemoryStore, Shelf
+from ingestd.wiring.engines import segmenter
 
 INSTANCE = Instance("test")
 _SECOND = 1_000_000_000
@@ -306,12 +306,12 @@ class Site:
             self._conversions = conversions
             self._embedding = Embedding(name="counting", options={}, cache=self.vectors, embedder=self.embedder)
             self._made = True
-        segmenter = registry.factory("segmenters", "punctuation")()
+        splitter = segmenter("punctuation")
         return Engines(
             conversions=self._conversions,
             chunk_options=self.chunker,
-            chunk_stage=chunk_stage(self.chunker, segmenter.name, "counting", self._embedding.max_tokens),
-            segmenter=segmenter,
+            chunk_stage=chunk_stage(self.chunker, splitter.name, "counting", self._embedding.max_tokens),
+            segmenter=splitter,
             embedding=self._embedding,
             embedder='{"name": "counting", "options": {}}',
         )
