@@ -104,5 +104,6 @@ def _message(detail: Detail) -> str:
         words, limit = _LIMITS[kind]
         return f"{given} is out of range: expected {words} {context[limit]:g}"
     if kind in _EXPECTED:
-        return f"{given} is not {_EXPECTED[kind]}"
+        way_out = ": begin each root with [[root]], in two brackets" if detail["loc"] == ("roots",) else ""
+        return f"{given} is not {_EXPECTED[kind]}{way_out}"
     return f"{given}: {detail['msg']}"

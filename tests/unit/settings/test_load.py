@@ -99,6 +99,7 @@ def test_a_fault_at_the_top_is_not_said_again_for_each_root(tmp_path: Path) -> N
         ("store = 3\n", "1: store: 3 is not a table"),
         ("root = 3\n", "1: root: 3 is not an array"),
         ("root = [3]\n", "1: root[1]: 3 is not a table"),
+        ("[root]\nname = 'a'\n", "1: root: {'name': 'a'} is not an array: begin each root with [[root]]"),
         ("instance = 'a b'\n", "1: instance: 'a b' does not match"),
         ("[store]\ntimeout_seconds = inf\n", "2: store.timeout_seconds: inf is not a finite number"),
         ("[converter]\nworkers = 65\n", "2: converter.workers: 65 is out of range: expected at most 64"),
