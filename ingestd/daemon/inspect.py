@@ -9,7 +9,7 @@ from ingestd.model.paths import path_fields
 from ingestd.model.source import display
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.publish.payload import timestamp
-from ingestd.state import documents, generations, roots, sources
+from ingestd.state import documents, generations, quarantine, roots, sources
 from ingestd.state.sources import SourceRow
 
 _CHUNK_FIELDS = (
@@ -43,7 +43,7 @@ def show_document(parts: Parts, arguments: Mapping[str, Any]) -> dict[str, Any]:
         "root": plan.name,
         **path_fields(source.path),
         "state": source.state,
-        "reason": source.reason,
+        **_failure(parts, source),
         "mime": source.mime,
         "fingerprint": source.fingerprint,
         "blocks": _blocks(plan, source),
@@ -73,6 +73,15 @@ def show_document(parts: Parts, arguments: Mapping[str, Any]) -> dict[str, Any]:
             for payload in payloads
         ],
     }
+
+
+def _failure(parts: Parts, source: SourceRow) -> dict[str, str | None]:
+    if source.state == "quarantined":
+        with parts.ledger.read() as transaction:
+            for row in quarantine.all_quarantined(transaction):
+                if row.source_id == source.id:
+                    return {"reason": row.failure.reason, "stage": row.failure.stage, "error": row.failure.error}
+    return {"reason": source.reason, "stage": None, "error": None}
 
 
 def _find(parts: Parts, path: str, root: str | None) -> tuple[RootPlan, SourceRow]:

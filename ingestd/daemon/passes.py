@@ -16,7 +16,7 @@ from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.reindex import free_quarantined, mark_stale, plan_document, stale_documents
 from ingestd.pipeline.scan import scan_root
 from ingestd.pipeline.tally import Tally
-from ingestd.state import generations, report, sources
+from ingestd.state import generations, report, roots, sources
 
 _COUNTS = (
     "seen",
@@ -57,15 +57,21 @@ def sync(owner: Owner, folders: Sequence[Path], hooks: Hooks) -> dict[str, Any]:
         sources.make_due(transaction)
     tally = Tally()
     parts = _parts(owner, registered, tally, hooks)
+    scanned: list[int] = []
     with tally.timed("scan"):
         for id_, plan in parts.roots.items():
             if folders and id_ not in registered.scope:
                 continue
             directories = registered.scope.get(id_) or None
             scan_root(parts, plan, tally, directories=directories)
+            scanned.append(id_)
     free_quarantined(parts)
     done = pass_over.settle_all(parts, tally, Settling[int](parts.settle_seconds))
-    return sync_document(parts, tally) | {"paused": sorted(done.paused), "stopped": done.stopped}
+    return sync_document(parts, tally) | {
+        "vanished": _vanished(parts, scanned),
+        "paused": sorted(done.paused),
+        "stopped": done.stopped,
+    }
 
 
 def sync_document(parts: Parts, tally: Tally) -> dict[str, Any]:
@@ -90,7 +96,16 @@ def sync_document(parts: Parts, tally: Tally) -> dict[str, Any]:
 
 def is_amiss(document: dict[str, Any]) -> bool:
     """Whether a ``sync`` document asks for a person's attention."""
-    return bool(document["failed"] or document["deferred"] or document["held"] or document["paused"])
+    return any(document.get(kind) for kind in ("failed", "deferred", "held", "paused", "vanished"))
+
+
+def _vanished(parts: Parts, scanned: Sequence[int]) -> list[dict[str, Any]]:
+    with parts.ledger.read() as transaction:
+        return [
+            {"root": row.name, "reason": row.reason}
+            for row in roots.all_roots(transaction)
+            if row.id in scanned and row.state == "vanished"
+        ]
 
 
 def reindex(owner: Owner, arguments: dict[str, Any], hooks: Hooks) -> dict[str, Any]:

@@ -26,11 +26,13 @@ def test_a_document_is_shown_with_its_blocks_and_chunks(site: Site) -> None:
     assert show(site, "a.md") == shown
 
 
-def test_a_quarantined_source_is_shown_with_its_state(site: Site) -> None:
+def test_a_quarantined_source_is_shown_with_its_state_and_the_reason(site: Site) -> None:
     site.write("a.md", "")
     site.sync()
     shown = show(site, "a.md")
     assert (shown["state"], shown["chunks"], shown["blocks"]) == ("quarantined", [], [])
+    assert (shown["stage"], shown["error"]) == ("stage", "FileEmpty")
+    assert "is empty" in shown["reason"]
 
 
 def test_a_source_of_a_type_that_nothing_reads_is_shown(site: Site) -> None:

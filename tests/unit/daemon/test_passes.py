@@ -69,6 +69,18 @@ def test_a_pass_with_failures_is_amiss(site: Site) -> None:
     assert (document["stale_served"], document["failed"][0]["stage"]) == (1, "convert")
 
 
+def test_a_root_that_is_not_there_is_named_and_amiss(site: Site) -> None:
+    site.write("a.md", "Text.\n")
+    assert sync(site)["vanished"] == []
+    docs = site.directory / "docs"
+    docs.rename(site.directory / "away")
+    document = sync(site)
+    assert is_amiss(document)
+    assert [one["root"] for one in document["vanished"]] == ["docs"]
+    assert str(docs) in document["vanished"][0]["reason"]
+    assert set(site.texts()) == {"docs/a.md"}
+
+
 def test_progress_tells_how_many_documents_are_done_of_how_many(site: Site) -> None:
     told: list[dict[str, Any]] = []
     for number in range(3):
