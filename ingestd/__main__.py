@@ -3,13 +3,14 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ingestd import failpoints
 from ingestd.cli.exit_codes import ExitCode, exit_code_of
 from ingestd.cli.invocation import Invocation
-from ingestd.cli.output import discard, show
+from ingestd.cli.output import show, written
 from ingestd.cli.parser import COMMANDS, command_line
 from ingestd.cli.report import Answer, Document, Line
 from ingestd.errors import IngestdError
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit status.
     """
+    _open_streams()
     try:
         parsed = command_line().parse_args(arguments)
     except SystemExit as end:
@@ -42,6 +44,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(Invocation(arguments=parsed, environment=os.environ, here=Path.cwd()))
     finally:
         finish_log()
+
+
+def _open_streams() -> None:
+    """Open the standard streams that are closed, to nowhere; else files opened later get their numbers, and what is printed."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    # Python puts None where a stream was closed at the start.
+    if sys.stdout is None or sys.stderr is None:
+        nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
+        sys.stdout, sys.stderr = sys.stdout or nowhere, sys.stderr or nowhere
 
 
 def _run(invocation: Invocation) -> int:
@@ -65,11 +80,8 @@ def _run(invocation: Invocation) -> int:
 
 
 def _shown(answer: Answer, invocation: Invocation) -> ExitCode:
-    try:
+    with written(sys.stdout):
         show(answer, as_json=_wants_json(invocation), stream=sys.stdout)
-    except BrokenPipeError:
-        # The reader has seen enough, as in `ingestd status | head`.
-        discard(sys.stdout)
     return answer.code
 
 
@@ -82,7 +94,8 @@ def _refused(error: Exception, code: ExitCode, invocation: Invocation) -> ExitCo
         sys.stderr.write(f"ingestd: {printable(line)}\n")
     if _wants_json(invocation):
         document: Document = {"error": {"type": type(error).__name__, "message": text}}
-        _shown(Answer(document=document, report=lambda _: [Line(text)], code=code), invocation)
+        with suppress(IngestdError):
+            _shown(Answer(document=document, report=lambda _: [Line(text)], code=code), invocation)
     return code
 
 

@@ -62,7 +62,7 @@ def run(invocation: Invocation) -> ExitCode:
     """Convert, chunk, print."""
     # Here, so that other commands start without chunkers and numpy.
     from ingestd.chunk import chunk
-    from ingestd.cli.output import write_json_line
+    from ingestd.cli.output import write_json_line, written
     from ingestd.model.chunk import chunk_as_json
     from ingestd.wiring.engines import chunk_options, segmenter
 
@@ -75,8 +75,9 @@ def run(invocation: Invocation) -> ExitCode:
     chunked = chunk(
         document, options, embedder.count_tokens, segmenter(chunker.segmenter), max_tokens=embedder.max_tokens
     )
-    for made in chunked.chunks:
-        write_json_line(sys.stdout, chunk_as_json(made))
+    with written(sys.stdout):
+        for made in chunked.chunks:
+            write_json_line(sys.stdout, chunk_as_json(made))
     return ExitCode.DONE
 
 

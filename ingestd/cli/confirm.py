@@ -31,7 +31,7 @@ def run(invocation: Invocation) -> Answer:
 def report(document: Document) -> Iterator[Part]:
     """What is held, or what was let go."""
     if confirmed := document.get("confirmed"):
-        yield _table("confirmed: these removals happen now", confirmed)
+        yield _table("confirmed: removed now where a daemon runs, else by the next `ingestd sync`", confirmed)
     if held := document.get("held"):
         yield _table("held", held)
     if not confirmed and not held:
@@ -39,7 +39,7 @@ def report(document: Document) -> Iterator[Part]:
 
 
 def _table(title: str, removals: list[dict[str, str | int | None]]) -> Table:
-    fields = ("root", "documents", "since", "reason")
+    fields = ("root", "documents", "reason")
     return Table(
         title=title, columns=fields, rows=tuple(tuple(removal.get(field) for field in fields) for removal in removals)
     )

@@ -15,7 +15,8 @@ def add(commands: Commands) -> None:
         commands,
         "forget",
         "take documents out of the index, and keep them out until their file changes",
-        "The files themselves are never touched. To keep a file out for good, exclude it in the configuration.",
+        "The files themselves are never touched; `touch FILE` brings one back at the next look. To keep a file out for "
+        "good, exclude it in the configuration.",
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files, or folders of them")
     add_json(parser)

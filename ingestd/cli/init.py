@@ -13,6 +13,7 @@ from ingestd.cli.report import Answer, Document, Line, Part
 from ingestd.errors import ConfigurationError
 from ingestd.model.source import display
 from ingestd.settings import Settings, root_for
+from ingestd.settings.places import CONFIG_VARIABLE
 
 FILE_NAME = "ingestd.toml"
 
@@ -23,7 +24,7 @@ def add(commands: Commands) -> None:
         commands,
         "init",
         "write a commented configuration for a folder",
-        f"The file is the one that --config names, ./{FILE_NAME} otherwise; it is never overwritten.",
+        f"The file is the one that --config or $INGESTD_CONFIG names, ./{FILE_NAME} otherwise; it is never overwritten.",
     )
     parser.add_argument(
         "folder", nargs="?", type=Path, metavar="DIR", help="the folder to watch; default: the working directory"
@@ -35,7 +36,8 @@ def run(invocation: Invocation) -> Answer:
     """Write the file."""
     arguments = invocation.arguments
     folder = _absolute(arguments.folder or Path(), invocation.here)
-    file = _absolute(Path(arguments.config or FILE_NAME), invocation.here)
+    named = arguments.config or invocation.environment.get(CONFIG_VARIABLE) or FILE_NAME
+    file = _absolute(Path(named), invocation.here)
     if not folder.is_dir():
         raise ConfigurationError(f"{display(os.fsencode(folder))} is not a folder: make it first, or name another")
     _write(file, configuration_for(folder))

@@ -2,22 +2,34 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TextIO
 
 from ingestd.cli.report import Answer, Document, Line, Part, Table, Tone
+from ingestd.errors import OutOfSpace
 from ingestd.model.source import printable
 
 SCHEMA = 1
+_UNFOLDED_CHARS = 20
+"""Cells up to this width stay in one line on a terminal: a time, a type, a short name."""
+_GAP_CHARS = 2
+"""What rich puts between two columns."""
 _STYLES: dict[Tone, str] = {"plain": "", "strong": "bold", "faint": "dim", "good": "green", "bad": "bold red"}
 
 
-def show(answer: Answer, *, as_json: bool, stream: TextIO) -> None:
-    """Write the answer to the stream: to people, unless a program asked for JSON."""
+def show(answer: Answer, *, as_json: bool, stream: TextIO, fitted: bool = False) -> None:
+    """Write the answer to the stream: to people, unless a program asked for JSON.
+
+    Parameters
+    ----------
+    fitted
+        Clear the terminal first and leave out what would scroll the beginning away.
+    """
     if as_json:
         stream.write(json_text(answer.document) + "\n")
     elif stream.isatty():
-        _show_on_terminal(answer.report(answer.document), stream)
+        _show_on_terminal(answer.report(answer.document), stream, fitted=fitted)
     else:
         stream.writelines(line + "\n" for line in plain_lines(answer.report(answer.document)))
     stream.flush()
@@ -44,8 +56,27 @@ def write_json_line(stream: TextIO, value: dict[str, Any]) -> None:
     stream.write(json.dumps(value, allow_nan=False).replace("\x7f", "\\u007f") + "\n")
 
 
-def discard(stream: TextIO) -> None:
-    """Let the interpreter's last flush go nowhere, after the reader of the stream has left."""
+@contextmanager
+def written(stream: TextIO) -> Generator[None]:
+    """Around all that is written to the stream: a reader that leaves has seen enough, as in ``ingestd status | head``.
+
+    Raises
+    ------
+    OutOfSpace
+        When the stream cannot be written to.
+    """
+    try:
+        yield
+        stream.flush()
+    except BrokenPipeError:
+        _discard(stream)
+    except OSError as error:
+        _discard(stream)
+        raise OutOfSpace(f"standard output cannot be written ({error.strerror}): send it elsewhere") from error
+
+
+def _discard(stream: TextIO) -> None:
+    """Let the interpreter's last flush go nowhere."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
@@ -55,36 +86,76 @@ def _plain_table(table: Table) -> Iterator[str]:
     if table.title:
         yield printable(table.title)
     rows = [table.columns, *([cell_text(cell) for cell in row] for row in table.rows)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(table.columns))]
-    numeric = _numeric_columns(table)
+    widths, numeric = _widths(table), _numeric_columns(table)
     for row in rows:
         cells = [_padded(cell, width, right=right) for cell, width, right in zip(row, widths, numeric, strict=True)]
         yield "  ".join(cells).rstrip()
 
 
-def _show_on_terminal(parts: Iterable[Part], stream: TextIO) -> None:
+def _show_on_terminal(parts: Iterable[Part], stream: TextIO, *, fitted: bool) -> None:
     from rich.console import Console
 
     console = Console(file=stream, highlight=False, soft_wrap=False)
-    for part in parts:
-        match part:
-            case Line():
-                console.print(printable(part.text), style=_STYLES[part.tone] or None, markup=False, soft_wrap=True)
-            case Table():
-                console.print(_rich_table(part))
+    with console.capture() as captured:
+        for part in parts:
+            match part:
+                case Line():
+                    # Lines that scroll are left to the terminal to wrap: they can be copied whole then.
+                    style = _STYLES[part.tone] or None
+                    console.print(printable(part.text), style=style, markup=False, soft_wrap=not fitted)
+                case Table():
+                    console.print(_rich_table(part, console.width))
+    stream.write(_fitted(captured.get(), console.height) if fitted else captured.get())
 
 
-def _rich_table(table: Table) -> Any:
+def _fitted(text: str, height: int) -> str:
+    lines = text.splitlines()
+    room = max(height - 2, 1)
+    if len(lines) > room:
+        lines = [*lines[:room], f"… {len(lines) - room} more lines: `ingestd status` shows all"]
+    return "\x1b[2J\x1b[H" + "\n".join(lines) + "\n"
+
+
+def _rich_table(table: Table, width: int) -> Any:
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(title=Text(printable(table.title)) if table.title else None, box=box.SIMPLE_HEAD)
-    for name, numeric in zip(table.columns, _numeric_columns(table), strict=True):
-        shown.add_column(name, justify="right" if numeric else "left", overflow="fold")
+    shown = RichTable(
+        title=Text(printable(table.title)) if table.title else None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    widths = _widths(table)
+    kept = _columns_that_fit(table, widths, width)
+    numeric = _numeric_columns(table)
+    for column in kept:
+        # Only prose is folded: a number or a name in two lines cannot be read.
+        shown.add_column(
+            table.columns[column],
+            justify="right" if numeric[column] else "left",
+            overflow="fold",
+            min_width=min(widths[column], _UNFOLDED_CHARS),
+        )
     for row in table.rows:
-        shown.add_row(*(Text(cell_text(cell)) for cell in row))
+        shown.add_row(*(Text(cell_text(row[column])) for column in kept))
     return shown
+
+
+def _columns_that_fit(table: Table, widths: Sequence[int], width: int) -> list[int]:
+    kept = list(range(len(table.columns)))
+    for name in table.spare:
+        if sum(widths[column] + _GAP_CHARS for column in kept) <= width:
+            break
+        kept.remove(table.columns.index(name))
+    return kept
+
+
+def _widths(table: Table) -> list[int]:
+    rows = [table.columns, *([cell_text(cell) for cell in row] for row in table.rows)]
+    return [max(len(row[column]) for row in rows) for column in range(len(table.columns))]
 
 
 def cell_text(cell: str | float | None) -> str:

@@ -9,14 +9,14 @@ from ingestd.cli.exit_codes import ExitCode
 from ingestd.cli.invocation import Invocation
 from ingestd.cli.owning import acted
 from ingestd.cli.progress import progress_bars
-from ingestd.cli.report import Answer, Document, Line, Part, Table
+from ingestd.cli.report import Answer, Document, Line, Part, Table, counted
 
 _COSTS = {
-    "convert": "files to convert",
-    "chunk": "documents to chunk",
-    "embed": "texts to embed",
-    "write": "points to write",
-    "delete": "points to delete",
+    "convert": ("file", "to convert"),
+    "chunk": ("document", "to chunk"),
+    "embed": ("text", "to embed"),
+    "write": ("point", "to write"),
+    "delete": ("point", "to delete"),
 }
 
 
@@ -77,5 +77,8 @@ def _plan(document: Document) -> Iterator[Part]:
         yield Line(f"another embedder: {', '.join(rebuilt)} has to be rebuilt with --force", "bad")
     about = "about " if document.get("estimated") else ""
     totals = document["totals"]
-    costs = ", ".join(f"{about}{totals[cost]} {words}" for cost, words in _COSTS.items())
-    yield Line(f"{len(due)} of {len(document['documents'])} documents: {costs}", "strong")
+    costs = ", ".join(f"{about}{counted(totals[cost], noun)} {todo}" for cost, (noun, todo) in _COSTS.items())
+    if due or document.get("rebuild"):
+        yield Line(f"{counted(len(due), 'document')}: {costs}", "strong")
+    else:
+        yield Line("every document is by the present recipe: nothing to do", "good")

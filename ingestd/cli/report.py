@@ -26,6 +26,8 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[tuple[str | int | float | None, ...], ...]
     title: str = ""
+    spare: tuple[str, ...] = ()
+    """Columns that a terminal too narrow for all goes without, the first to go first."""
 
 
 Part = Line | Table
@@ -40,3 +42,8 @@ class Answer:
     report: Report
     """Pure: the document as lines and tables."""
     code: ExitCode = ExitCode.DONE
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 file``, ``2 files``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

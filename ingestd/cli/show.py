@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ingestd.cli.arguments import Commands, add_command, add_json
 from ingestd.cli.invocation import Invocation, named_paths
@@ -9,7 +10,20 @@ from ingestd.cli.owning import acted
 from ingestd.cli.report import Answer, Document, Line, Part, Table
 from ingestd.cli.search import heading_line
 
-_FACTS = ("title", "version", "state", "mime", "fingerprint", "converter", "chunker", "embedder", "ingested_at")
+_FACTS = (
+    "title",
+    "version",
+    "state",
+    "stage",
+    "error",
+    "reason",
+    "mime",
+    "fingerprint",
+    "converter",
+    "chunker",
+    "embedder",
+    "ingested_at",
+)
 
 
 def add(commands: Commands) -> None:
@@ -42,7 +56,16 @@ def report(document: Document) -> Iterator[Part]:
     for block in document["blocks"]:
         blocks[block["type"]] = blocks.get(block["type"], 0) + 1
     yield Line("blocks: " + (", ".join(f"{count} {kind}" for kind, count in sorted(blocks.items())) or "none"))
-    yield Table(
+    if document["chunks"]:
+        yield _chunks(document["chunks"])
+    if document["state"] == "forgotten":
+        yield Line("it comes back when its file changes; `touch` is enough", "faint")
+    if document["state"] == "quarantined":
+        yield Line("it is tried again when the file or the recipe changes, or after `ingestd retry PATH`", "faint")
+
+
+def _chunks(chunks: list[dict[str, Any]]) -> Table:
+    return Table(
         title="chunks",
         columns=("index", "chars", "pages", "n_chars", "n_tokens", "block types", "heading path"),
         rows=tuple(
@@ -55,8 +78,9 @@ def report(document: Document) -> Iterator[Part]:
                 " ".join(chunk["block_types"]),
                 heading_line(chunk["heading_path"]),
             )
-            for chunk in document["chunks"]
+            for chunk in chunks
         ),
+        spare=("n_chars", "block types"),
     )
 
 

@@ -11,7 +11,7 @@ from ingestd.cli.exit_codes import ExitCode
 from ingestd.cli.invocation import Invocation
 from ingestd.cli.output import show
 from ingestd.cli.owning import asked_owner, status_without_owner
-from ingestd.cli.report import Answer, Document, Line, Part, Table
+from ingestd.cli.report import Answer, Document, Line, Part, Table, counted
 
 
 def add(commands: Commands) -> None:
@@ -30,8 +30,11 @@ def run(invocation: Invocation) -> Answer:
     """The state, from the daemon where one runs, else from the ledger's file."""
     answer = _answer(invocation)
     while invocation.arguments.watch:
-        sys.stdout.write("\x1b[2J\x1b[H" if sys.stdout.isatty() else "")
-        show(answer, as_json=invocation.arguments.json, stream=sys.stdout)
+        try:
+            show(answer, as_json=invocation.arguments.json, stream=sys.stdout, fitted=True)
+        except OSError:
+            # Nobody can look any more; how that ends is for the last showing to say, as in every command.
+            return answer
         time.sleep(WATCH_SECONDS)
         answer = _answer(invocation)
     return answer
@@ -74,6 +77,7 @@ def _roots(roots: list[Mapping[str, Any]]) -> Part:
     return Table(
         columns=tuple(field.replace("_", " ") for field in fields),
         rows=tuple(tuple(root.get(field) for field in fields) for root in roots),
+        spare=("last scan", "collection"),
     )
 
 
@@ -93,4 +97,4 @@ def _attention(root: Mapping[str, Any]) -> Iterator[Line]:
     for note in root.get("notes") or ():
         yield Line(f"{root['name']}: {note['path']} is left out: {note['reason']}", "faint")
     if root.get("held"):
-        yield Line(f"{root['name']}: {root['held']} removals are held: `ingestd confirm {root['name']}`", "bad")
+        yield Line(f"{root['name']}: {counted(root['held'], 'removal')} held: `ingestd confirm {root['name']}`", "bad")

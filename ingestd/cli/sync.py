@@ -10,7 +10,7 @@ from ingestd.cli.exit_codes import ExitCode
 from ingestd.cli.invocation import Invocation
 from ingestd.cli.owning import acted
 from ingestd.cli.progress import progress_bars
-from ingestd.cli.report import Answer, Document, Line, Part, Table
+from ingestd.cli.report import Answer, Document, Line, Part, Table, counted
 
 
 def add(commands: Commands) -> None:
@@ -50,7 +50,8 @@ def code_of(document: Document) -> ExitCode:
     """Exit status that a ``sync`` document asks for."""
     if document["stopped"]:
         return ExitCode.INTERRUPTED
-    amiss = document["failed"] or document["deferred"] or document["held"] or document["paused"]
+    kinds = ("failed", "deferred", "held", "paused", "vanished")
+    amiss = any(document.get(kind) for kind in kinds)
     return ExitCode.AMISS if amiss else ExitCode.DONE
 
 
@@ -61,14 +62,15 @@ def report(document: Document) -> Iterator[Part]:
     yield Line(_time(document), "faint")
     yield from failures(document["failed"])
     yield from deferrals(document["deferred"])
-    if document["held"]:
+    for root in document.get("vanished", ()):
+        yield Line(f"{root['root']}: vanished: {root['reason']}", "bad")
+    if held := document["held"]:
         yield Line(
-            f"{document['held']} removals are held: `ingestd confirm --list` shows them, `ingestd confirm` lets them "
-            "happen",
+            f"{counted(held, 'removal')} held: `ingestd confirm --list` shows what, `ingestd confirm` lets it happen",
             "bad",
         )
-    if document["stale_served"]:
-        yield Line(f"{document['stale_served']} documents are served in their last good version", "bad")
+    if stale := document["stale_served"]:
+        yield Line(f"{counted(stale, 'document')} served in the last good version", "bad")
     if paused := document.get("paused"):
         yield Line(
             f"{', '.join(paused)} waits for `ingestd reindex --force`: the embedder is another one than its vectors are "
@@ -86,6 +88,7 @@ def failures(failed: list[Mapping[str, Any]]) -> Iterator[Part]:
             title="failed",
             columns=("root", "path", "stage", "error", "reason"),
             rows=tuple((f["root"], f["path"], f["stage"], f["error"], f["reason"]) for f in failed),
+            spare=("stage",),
         )
         yield Line("they are tried again when the file or the recipe changes, or after `ingestd retry PATH`", "faint")
 
@@ -103,14 +106,15 @@ def deferrals(deferred: list[Mapping[str, Any]]) -> Iterator[Part]:
 def _sources(document: Document) -> str:
     words = ("added", "changed", "moved", "removed", "unchanged", "ignored")
     counts = ", ".join(f"{document[word]} {word}" for word in words if document[word])
-    return f"{document['seen']} files seen: {counts or 'nothing to do'}"
+    return f"{counted(document['seen'], 'file')} seen: {counts or 'nothing to do'}"
 
 
 def _work(document: Document) -> str:
     return (
-        f"{document['converted']} converted ({document['conversions_reused']} conversions reused), "
-        f"{document['chunks']} chunks, {document['embedded']} embedded ({document['vectors_reused']} vectors reused), "
-        f"{document['points_written']} points written, {document['points_deleted']} deleted"
+        f"{document['converted']} converted ({counted(document['conversions_reused'], 'conversion')} reused), "
+        f"{counted(document['chunks'], 'chunk')}, {document['embedded']} embedded "
+        f"({counted(document['vectors_reused'], 'vector')} reused), "
+        f"{counted(document['points_written'], 'point')} written, {document['points_deleted']} deleted"
     )
 
 

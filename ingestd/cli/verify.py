@@ -1,19 +1,20 @@
 """``ingestd verify``: disk, ledger and store against each other."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from ingestd.cli.arguments import Commands, add_command, add_json
 from ingestd.cli.exit_codes import ExitCode
 from ingestd.cli.invocation import Invocation
 from ingestd.cli.owning import acted
-from ingestd.cli.report import Answer, Document, Line, Part, Table
+from ingestd.cli.report import Answer, Document, Line, Part, Table, counted
 
 _FINDINGS = {
-    "missing_points": "points that the ledger serves, and the store lacks",
-    "orphan_points": "points in the store that no document has",
-    "stale_points": "points whose payload or version is not the served one",
-    "unserved_sources": "files on disk that are neither served nor pending nor in quarantine",
-    "ghost_documents": "documents served whose file is gone, with no removal held",
+    "missing_points": ("point", "that the ledger serves, and the store lacks"),
+    "orphan_points": ("point", "in the store that no document has"),
+    "stale_points": ("point", "whose payload or version is not the served one"),
+    "unserved_sources": ("file", "on disk to be taken up: `ingestd sync` does it"),
+    "ghost_documents": ("document", "served whose file is gone, with no removal held: `ingestd sync` sees to it"),
 }
 
 
@@ -37,16 +38,14 @@ def run(invocation: Invocation) -> Answer:
 def report(document: Document) -> Iterator[Part]:
     """The verdict, then a table for each kind of difference."""
     verdict = "are one" if document["ok"] else "differ"
-    yield Line(
-        f"disk, ledger and store {verdict}: {document['documents']} documents, {document['points']} points",
-        "good" if document["ok"] else "bad",
-    )
-    for kind, meaning in _FINDINGS.items():
+    served = f"{counted(document['documents'], 'document')}, {counted(document['points'], 'point')}"
+    yield Line(f"disk, ledger and store {verdict}: {served}", "good" if document["ok"] else "bad")
+    for kind, (noun, meaning) in _FINDINGS.items():
         if found := document[kind]:
-            yield Table(title=f"{len(found)} {meaning}", columns=("what",), rows=tuple((_named(one),) for one in found))
+            yield _table(f"{counted(len(found), noun)} {meaning}", found)
 
 
-def _named(found: object) -> str:
-    if isinstance(found, dict):
-        return " ".join(f"{key}={value}" for key, value in found.items())  # pyright: ignore[reportUnknownVariableType]  # JSON
-    return str(found)
+def _table(title: str, found: list[dict[str, Any]]) -> Table:
+    """A column for each field that any of them has; the Base64 of a path is for programs."""
+    columns = tuple(key for key in dict.fromkeys(key for one in found for key in one) if key != "path_b64")
+    return Table(title=title, columns=columns, rows=tuple(tuple(one.get(key) for key in columns) for one in found))

@@ -2,6 +2,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from ingestd.cli.init import configuration_for
 from ingestd.settings import load
 
@@ -21,6 +23,13 @@ def test_the_working_directory_is_the_default_and_config_names_the_file(run: Run
     code, out, _ = run("--config", "my.toml", "init", "--json")
     assert code == 0
     assert json.loads(out) == {"schema": 1, "configuration": f"{home}/my.toml", "root": str(home)}
+
+
+def test_the_variable_names_the_file_too(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGESTD_CONFIG", str(home / "other.toml"))
+    code, out, _ = run("init", "--json")
+    assert (code, json.loads(out)["configuration"]) == (0, f"{home}/other.toml")
+    assert not (home / "ingestd.toml").exists()
 
 
 def test_a_file_that_exists_is_kept(run: Run, home: Path) -> None:

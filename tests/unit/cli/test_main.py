@@ -145,6 +145,37 @@ def test_a_reader_that_leaves_is_no_error(home: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_a_reader_that_leaves_in_the_middle_of_the_chunks_is_no_error(home: Path) -> None:
+    (home / "a.md").write_text("\n\n".join(f"# {number}\n\nText of number {number}." for number in range(2000)))
+    command = [sys.executable, "-m", "ingestd", "chunk", "--embedder", "noop", "a.md"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline().startswith(b"{")
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("flags", [[], ["--json"]])
+def test_a_full_output_is_no_bug(home: Path, flags: list[str]) -> None:
+    (home / "docs").mkdir()
+    command = [sys.executable, "-m", "ingestd", "init", *flags, "docs"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 75
+    assert done.stderr == "ingestd: standard output cannot be written (No space left on device): send it elsewhere\n"
+
+
+def test_closed_streams_are_no_bug(home: Path) -> None:
+    command = f"exec {sys.executable} -m ingestd status >&- 2>&- <&-"
+    assert subprocess.run(["/bin/sh", "-c", command], check=False).returncode == 0
+    command = f"exec {sys.executable} -m ingestd search x >&-"
+    done = subprocess.run(["/bin/sh", "-c", command], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert "nothing is indexed yet" in done.stderr
+
+
 def test_a_start_imports_nothing_heavy(home: Path) -> None:
     code = (
         "import sys; from ingestd.__main__ import main; main(['--help']);"

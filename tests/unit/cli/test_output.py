@@ -1,9 +1,12 @@
 import io
 import json
+import re
+
+import pytest
 
 from ingestd.cli.exit_codes import ExitCode
 from ingestd.cli.output import plain_lines, show
-from ingestd.cli.report import Answer, Line, Table
+from ingestd.cli.report import Answer, Line, Table, counted
 
 TABLE = Table(
     title="sources", columns=("path", "chunks"), rows=(("a\x1b[31m\n.md", 12), ("b\u202e.md", 3), ("c", None))
@@ -54,3 +57,45 @@ def test_a_terminal_gets_a_table_without_what_the_names_hold() -> None:
 
 def test_an_empty_table_still_has_its_headings() -> None:
     assert list(plain_lines([Table(columns=("a", "b"), rows=())])) == ["a  b"]
+
+
+ROOTS = Table(
+    columns=("name", "state", "documents", "last scan", "collection", "path"),
+    rows=(("docs", "vanished", 12345, "2026-01-01T00:00:00Z", "documents", "/srv/" + "folder/" * 8),),
+    spare=("last scan", "collection"),
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "headings"),
+    [
+        (200, ["name", "state", "documents", "last", "scan", "collection", "path"]),
+        (110, ["name", "state", "documents", "collection", "path"]),
+        (60, ["name", "state", "documents", "path"]),
+    ],
+)
+def test_a_narrow_terminal_goes_without_the_spare_columns(
+    monkeypatch: pytest.MonkeyPatch, columns: int, headings: list[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = re.sub(r"\x1b\[[0-9;]*m", "", shown(Terminal(), answer(ROOTS)))
+    first = next(line for line in text.splitlines() if line.strip())
+    assert first.split() == headings
+    assert "12345" in text
+    assert "vanished" in text
+
+
+def test_what_is_drawn_again_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("LINES", "10")
+    stream = Terminal()
+    what = answer(*(Line(f"line {number} " + "x" * 20) for number in range(30)))
+    show(what, as_json=False, stream=stream, fitted=True)
+    text = stream.getvalue().removeprefix("\x1b[2J\x1b[H").splitlines()
+    assert text[0].startswith("line 0")
+    assert text[-1] == "… 22 more lines: `ingestd status` shows all"
+    assert len(text) < 10
+
+
+def test_a_count_of_one_has_its_noun_in_the_singular() -> None:
+    assert [counted(number, "file") for number in range(3)] == ["0 files", "1 file", "2 files"]

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ingestd.cli import check, confirm, forget, init, reindex, retry, search, show, status, sync, verify
+from ingestd.cli.exit_codes import ExitCode
 from ingestd.cli.output import plain_lines
 from ingestd.cli.report import Report
 
@@ -30,7 +31,7 @@ def test_a_sync_says_what_it_did() -> None:
     assert lines(sync.report, SYNC) == [
         "12 files seen: 10 added, 1 changed, 1 unchanged, 3 ignored",
         (
-            "10 converted (1 conversions reused), 210 chunks, 205 embedded (5 vectors reused), 205 points written, "
+            "10 converted (1 conversion reused), 210 chunks, 205 embedded (5 vectors reused), 205 points written, "
             "0 deleted"
         ),
         "12.3 s (scan 0.1, convert 6.0, chunk 0.4, embed 5.0, publish 0.8)",
@@ -44,8 +45,8 @@ def test_a_sync_names_what_failed_what_waits_and_what_is_held() -> None:
     )
     assert "bad.pdf  convert  PdfEncrypted  needs a password" in text
     assert "a\\x1b.md  2026-01-01T00:00:00Z  store down" in text
-    assert "2 removals are held: `ingestd confirm --list`" in text
-    assert "1 documents are served in their last good version" in text
+    assert "2 removals held: `ingestd confirm --list`" in text
+    assert "1 document served in the last good version" in text
     text = "\n".join(lines(sync.report, SYNC | {"paused": ["documents"], "stopped": True}))
     assert "documents waits for `ingestd reindex --force`" in text
     assert "run it again to go on" in text
@@ -75,7 +76,7 @@ def test_the_status_shows_roots_generations_and_quarantine() -> None:
     assert text[-3:] == [
         "docs: vanished: the folder is empty",
         "docs: link is left out: it leaves the root",
-        "docs: 3 removals are held: `ingestd confirm docs`",
+        "docs: 3 removals held: `ingestd confirm docs`",
     ]
 
 
@@ -126,11 +127,26 @@ def test_verify_lists_each_kind_of_difference() -> None:
     assert lines(verify.report, same) == ["disk, ledger and store are one: 12 documents, 210 points"]
     text = lines(
         verify.report,
-        same | {"ok": False, "missing_points": ["id-1"], "ghost_documents": [{"root": "docs", "path": "a.md"}]},
+        same
+        | {
+            "ok": False,
+            "missing_points": [{"id": "id-1", "root": "docs", "path": "b.md"}],
+            "unserved_sources": [
+                {"root": "docs", "path": "new.md"},
+                {"root": "docs", "path": "\\xff.md", "path_b64": "/y5tZA==", "why": "pending"},
+            ],
+        },
     )
-    assert text[0].startswith("disk, ledger and store differ")
-    assert "id-1" in text
-    assert "root=docs path=a.md" in text
+    assert text == [
+        "disk, ledger and store differ: 12 documents, 210 points",
+        "1 point that the ledger serves, and the store lacks",
+        "id    root  path",
+        "id-1  docs  b.md",
+        "2 files on disk to be taken up: `ingestd sync` does it",
+        "root  path     why",
+        "docs  new.md   -",
+        "docs  \\xff.md  pending",
+    ]
 
 
 def test_a_dry_run_counts_what_it_would_cost() -> None:
@@ -144,10 +160,33 @@ def test_a_dry_run_counts_what_it_would_cost() -> None:
     text = lines(reindex.report, plan)
     assert "b.md" not in "\n".join(text)
     assert text[-1] == (
-        "1 of 2 documents: 0 files to convert, 1 documents to chunk, 3 texts to embed, 3 points to write, "
-        "2 points to delete"
+        "1 document: 0 files to convert, 1 document to chunk, 3 texts to embed, 3 points to write, 2 points to delete"
     )
     assert "about 3 texts to embed" in lines(reindex.report, plan | {"estimated": True})[-1]
+
+
+def test_a_dry_run_with_nothing_to_do_says_so() -> None:
+    plan = {"documents": [], "totals": dict.fromkeys(("convert", "chunk", "embed", "write", "delete"), 0)}
+    assert lines(reindex.report, plan) == ["every document is by the present recipe: nothing to do"]
+
+
+def test_a_sync_names_the_roots_that_are_not_there() -> None:
+    document = SYNC | {"vanished": [{"root": "docs", "reason": "/srv/docs: No such file or directory"}]}
+    assert lines(sync.report, document)[-1] == "docs: vanished: /srv/docs: No such file or directory"
+    assert sync.code_of(document | {"stopped": False, "paused": []}) is ExitCode.AMISS
+
+
+@pytest.mark.parametrize(
+    ("state", "way_out"), [("quarantined", "`ingestd retry PATH`"), ("forgotten", "`touch` is enough")]
+)
+def test_a_document_that_is_not_served_is_shown_with_the_way_back(state: str, way_out: str) -> None:
+    document = {
+        "root": "docs", "path": "a.pdf", "state": state, "reason": "needs a password", "blocks": [], "chunks": [],
+    }  # fmt: skip
+    text = lines(show.report, document)
+    assert text[:4] == ["docs: a.pdf", f"state: {state}", "reason: needs a password", "blocks: none"]
+    assert len(text) == 5
+    assert way_out in text[4]
 
 
 def test_a_reindex_reports_as_a_sync_does() -> None:
@@ -162,9 +201,9 @@ def test_small_commands_name_what_they_did() -> None:
     assert "nothing was in quarantine" in lines(retry.report, {"retried": []})[0]
     assert lines(forget.report, {"forgotten": [source]}) == ["docs: a.md: forgotten until the file changes"]
     assert "no document is served" in lines(forget.report, {"forgotten": []})[0]
-    removal = {"root": "docs", "documents": 60, "since": "2026-01-01T00:00:00Z", "reason": "mass deletion"}
+    removal = {"root": "docs", "documents": 60, "reason": "mass deletion"}
     assert lines(confirm.report, {"held": [removal]})[2].split()[:2] == ["docs", "60"]
-    assert lines(confirm.report, {"confirmed": [removal]})[0] == "confirmed: these removals happen now"
+    assert lines(confirm.report, {"confirmed": [removal]})[0].startswith("confirmed: removed now where a daemon runs")
     assert lines(confirm.report, {"held": []}) == ["no removal is held"]
     assert "ingestd check" in lines(init.report, {"configuration": "c", "root": "r"})[1]
 
