@@ -89,6 +89,7 @@ def status_without_owner(invocation: Invocation) -> Values:
     """The ``status`` document, read from the ledger's file by this process."""
     import time
 
+    from ingestd.daemon.lock import present_holder
     from ingestd.daemon.reading import empty_status, status_document
     from ingestd.daemon.state import Places, belonging_to, is_readable
     from ingestd.state.engine import Ledger
@@ -99,7 +100,9 @@ def status_without_owner(invocation: Invocation) -> Values:
     with closing(Ledger(places.ledger)) as ledger:
         if not is_readable(ledger, places.directory, belonging_to(configuration=invocation.configuration)):
             return empty_status()
-        return status_document(ledger, time.time_ns(), {"running": False, "pid": None, "since": None})
+        holder = present_holder(places.directory)
+        owner = {"pid": holder.pid, "since": holder.since} if holder else None
+        return status_document(ledger, time.time_ns(), {"running": False, "pid": None, "since": None, "working": owner})
 
 
 def searched_without_owner(invocation: Invocation, arguments: Values) -> Values:

@@ -167,6 +167,26 @@ def read_holder(directory: Path) -> Holder | None:
     return Holder(pid=int(pid), since=fields.get("since", "unknown")) if pid.isdecimal() else None
 
 
+def present_holder(directory: Path) -> Holder | None:
+    """Who owns the state now; ``None`` when nobody does, or it cannot be looked at.
+
+    Looking takes a shared lock for a moment, in which somebody else's try fails: owners try again.
+    """
+    try:
+        descriptor = os.open(directory / LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return read_holder(directory)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return None
+
+
 def network_name(filesystem_type: int) -> str | None:
     """Name of the network file system of that ``f_type`` on which a state cannot live, if it is one."""
     # The kernel's field is signed: on 32 bits the two SMB numbers come out negative.

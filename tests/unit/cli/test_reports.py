@@ -80,6 +80,12 @@ def test_the_status_shows_roots_generations_and_quarantine() -> None:
     ]
 
 
+def test_the_status_names_the_command_that_works_on_the_state() -> None:
+    daemon = {"running": False, "pid": None, "since": None, "working": {"pid": 7, "since": "2026-01-01T00:00:00Z"}}
+    document = {"daemon": daemon, "roots": [], "queues": {}, "generations": [], "quarantine": []}
+    assert "process 7 works on it since 2026-01-01T00:00:00Z" in lines(status.report, document)[0]
+
+
 def test_the_status_of_an_empty_state_says_how_to_begin() -> None:
     empty = {"daemon": {"running": False}, "roots": [], "queues": {}, "generations": [], "quarantine": []}
     assert lines(status.report, empty) == [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ingestd.daemon.lock import StateLock, network_name, read_holder, statfs_type
+from ingestd.daemon.lock import StateLock, network_name, present_holder, read_holder, statfs_type
 from ingestd.errors import StateLocked, StateUnusable
 
 OWNER = """
@@ -189,3 +189,20 @@ def test_a_lock_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
 def test_a_lock_file_that_says_nothing_names_nobody(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "lock").write_bytes(content)
     assert read_holder(tmp_path) is None
+
+
+def test_only_a_living_owner_is_the_present_one(tmp_path: Path) -> None:
+    assert present_holder(tmp_path) is None
+    process = owner(OWNER, tmp_path)
+    try:
+        assert first_line(process) == "owned"
+        holder = present_holder(tmp_path)
+        assert holder is not None
+        assert holder.pid == process.pid
+    finally:
+        process.kill()
+        end(process)
+    assert read_holder(tmp_path) is not None, "what a killed owner wrote stays in the file"
+    assert present_holder(tmp_path) is None
+    with StateLock(tmp_path) as lock:
+        lock.acquire(0, threading.Event())
