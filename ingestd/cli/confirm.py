@@ -7,6 +7,8 @@ from ingestd.cli.invocation import Invocation
 from ingestd.cli.owning import acted
 from ingestd.cli.report import Answer, Document, Line, Part, Table
 
+_REASONS = {"mass-removal": "gone in one scan, and many at once: moved away or not mounted?"}
+
 
 def add(commands: Commands) -> None:
     """Define the command."""
@@ -39,7 +41,8 @@ def report(document: Document) -> Iterator[Part]:
 
 
 def _table(title: str, removals: list[dict[str, str | int | None]]) -> Table:
-    fields = ("root", "documents", "reason")
-    return Table(
-        title=title, columns=fields, rows=tuple(tuple(removal.get(field) for field in fields) for removal in removals)
+    rows = tuple(
+        (removal["root"], removal["documents"], _REASONS.get(str(removal["reason"]), removal["reason"]))
+        for removal in removals
     )
+    return Table(title=title, columns=("root", "documents", "reason"), rows=rows)

@@ -142,7 +142,8 @@ class Conversions:
             try:
                 converter: Converter = registry.factory("converters", name)(adapter_options(name, self._options))
             except AdapterUnavailable as error:
-                reasons.append(str(error))
+                if len(names) == 1:
+                    return UnsupportedType(f"{mime}: {error}")
                 continue
             if mime in converter.mimes:
                 return converter

@@ -211,6 +211,8 @@ def test_small_commands_name_what_they_did() -> None:
     assert lines(confirm.report, {"held": [removal]})[2].split()[:2] == ["docs", "60"]
     assert lines(confirm.report, {"confirmed": [removal]})[0].startswith("confirmed: removed now where a daemon runs")
     assert lines(confirm.report, {"held": []}) == ["no removal is held"]
+    many = {"root": "docs", "documents": 60, "reason": "mass-removal"}
+    assert "gone in one scan" in lines(confirm.report, {"held": [many]})[2]
     assert "ingestd check" in lines(init.report, {"configuration": "c", "root": "r"})[1]
 
 

@@ -1,6 +1,8 @@
 import pytest
 
-from ingestd.errors import CorruptFile, UnsupportedType
+from ingestd import registry
+from ingestd.convert.types import PPTX
+from ingestd.errors import AdapterUnavailable, CorruptFile, UnsupportedType
 
 CORE = (
     '<cp:coreProperties xmlns:cp="http://schemas.openxmlformats.org/package/2006/metadata/core-properties" '
@@ -52,3 +54,13 @@ def test_a_type_without_a_converter_names_the_extra(workshop) -> None:
         conversions.stage_for("application/epub+zip")
     with pytest.raises(UnsupportedType, match="application/rtf"):
         conversions.stage_for("application/rtf")
+
+
+def test_a_converter_whose_package_is_missing_is_said_once(workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def factory(_kind: str, name: str) -> object:
+        raise AdapterUnavailable(f'{name} is not installed: pip install "ingestd[docling]"')
+
+    monkeypatch.setattr(registry, "factory", factory)
+    with pytest.raises(UnsupportedType) as refused:
+        workshop.conversions().stage_for(PPTX)
+    assert str(refused.value) == f'{PPTX}: docling is not installed: pip install "ingestd[docling]"'
