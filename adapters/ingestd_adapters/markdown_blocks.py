@@ -6,7 +6,6 @@ blocks of their own, and what carries no text (rules, comments, definitions of l
 """
 
 import re
-from html import unescape
 
 from ingestd.model.document import Block, BlockType
 from ingestd_adapters.markdown_containers import container_end
@@ -26,15 +25,10 @@ from ingestd_adapters.markdown_lines import (
     thematic_break,
     underline_level,
 )
+from ingestd_adapters.markdown_text import html_text, images_alone, unquoted
 
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]++\]:")
 _LINK_DEFINITION = re.compile(r" {0,3}+\[[^\]\[]++\]: *+\S++(?: ++(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?+ *+$")
-_IMAGE = re.compile(r"!\[([^\]\[]*+)\](?:\([^()\n]*+\)|\[[^\]\[]*+\])")
-_LINKED_IMAGE = re.compile(r"\[ *+(" + _IMAGE.pattern + r") *+\](?:\([^()\n]*+\)|\[[^\]\[]*+\])")
-_QUOTE_MARK = re.compile(r" {0,3}+> ?+")
-_TAG = re.compile(r"<[^<>]*+>")
-_ALT = re.compile(r"\balt *+= *+(?:\"([^\"<>]*+)\"|'([^'<>]*+)')", re.IGNORECASE)
-_SILENT_TAG = re.compile(r"<(?:script|style)(?=[\s>])", re.IGNORECASE)
 
 
 def scan(text: str, first_line: int = 0) -> list[Block]:
@@ -132,7 +126,7 @@ class _Scanner:
     def _container(self, index: int, line: str, at: int) -> int:
         if line[at] == ">":
             after = container_end(self.lines, index)
-            text = "\n".join(_unquoted(self.lines.raw(each)) for each in range(index, after)).strip()
+            text = "\n".join(unquoted(self.lines.raw(each)) for each in range(index, after)).strip()
             return self._add(BlockType.PARAGRAPH, index, after, text)
         if list_marker(line, at) is None:
             return 0
@@ -148,13 +142,8 @@ class _Scanner:
 
     def _add_html(self, index: int, after: int) -> int:
         source = self._text(index, after)
-        text = "" if _SILENT_TAG.match(source.lstrip()) else unescape(_TAG.sub("", _without_comments(source))).strip()
-        if text:
-            kind = BlockType.CODE if source.lstrip()[:4].lower() == "<pre" else BlockType.PARAGRAPH
-            return self._add(kind, index, after, text)
-        alternative = " ".join(filter(None, (found[1] or found[2] for found in _ALT.finditer(source))))
-        kind = BlockType.PICTURE if alternative and not source.lstrip().startswith("<!") else BlockType.FURNITURE
-        return self._add(kind, index, after, alternative if kind is BlockType.PICTURE else "")
+        kind, text = html_text(source)
+        return self._add(kind, index, after, text)
 
     def _formula(self, index: int, line: str, at: int) -> int:
         """A block between two ``$$``, which ends before the first blank line."""
@@ -207,43 +196,6 @@ class _Scanner:
         text = "\n".join(self.lines.raw(each).strip(" \t") for each in range(index, after))
         if text[0] == "[" and all(_LINK_DEFINITION.match(self.lines.raw(each)) for each in range(index, after)):
             return self._add(BlockType.FURNITURE, index, after, "")
-        if text[0] in "![" and (alternative := _images_alone(text)) is not None:
+        if text[0] in "![" and (alternative := images_alone(text)) is not None:
             return self._add(BlockType.PICTURE, index, after, alternative)
         return self._add(BlockType.PARAGRAPH, index, after, text)
-
-
-def _without_comments(source: str) -> str:
-    """HTML without its comments; one that never ends takes the rest."""
-    kept: list[str] = []
-    at = 0
-    while (opened := source.find("<!--", at)) >= 0:
-        kept.append(source[at:opened])
-        closed = source.find("-->", opened + 4)
-        at = closed + 3 if closed >= 0 else len(source)
-    return "".join(kept) + source[at:]
-
-
-def _unquoted(line: str) -> str:
-    """The line without its quote marks, however many."""
-    at = 0
-    while found := _QUOTE_MARK.match(line, at):
-        at = found.end()
-    return line[at:]
-
-
-def _images_alone(text: str) -> str | None:
-    """Alternative texts of a paragraph that is nothing but images, or ``None``."""
-    alternatives: list[str] = []
-    at = 0
-    while at < len(text):
-        if text[at] in " \n":
-            at += 1
-            continue
-        if found := _IMAGE.match(text, at):
-            alternatives.append(found[1].strip())
-        elif found := _LINKED_IMAGE.match(text, at):
-            alternatives.append(found[2].strip())
-        else:
-            return None
-        at = found.end()
-    return " ".join(filter(None, alternatives))

@@ -94,11 +94,6 @@ def sync_document(parts: Parts, tally: Tally) -> dict[str, Any]:
     }
 
 
-def is_amiss(document: dict[str, Any]) -> bool:
-    """Whether a ``sync`` document asks for a person's attention."""
-    return any(document.get(kind) for kind in ("failed", "deferred", "held", "paused", "vanished"))
-
-
 def _vanished(parts: Parts, scanned: Sequence[int]) -> list[dict[str, Any]]:
     with parts.ledger.read() as transaction:
         return [

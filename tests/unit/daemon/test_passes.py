@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from ingestd import failpoints
+from ingestd.cli.exit_codes import ExitCode
+from ingestd.cli.sync import code_of
 from ingestd.daemon import passes
-from ingestd.daemon.passes import Hooks, is_amiss
+from ingestd.daemon.passes import Hooks
 from ingestd.errors import ConfigurationError, CorruptFile
 from ingestd.state import generations
 from tests.unit.pipeline.site import Site, SiteOwner
@@ -34,7 +36,7 @@ def other_embedder(site: Site) -> None:
 def test_a_pass_reports_all_that_the_contract_names(site: Site) -> None:
     site.write("a.md", "Text.\n")
     document = sync(site)
-    assert not is_amiss(document)
+    assert code_of(document) is ExitCode.DONE
     assert {name: document[name] for name in ("seen", "added", "changed", "moved", "removed", "unchanged")} == {
         "seen": 1, "added": 1, "changed": 0, "moved": 0, "removed": 0, "unchanged": 0,
     }  # fmt: skip
@@ -65,7 +67,7 @@ def test_a_pass_with_failures_is_amiss(site: Site) -> None:
     site.write("a.md", "Other.\n")
     site.before_convert = convert
     document = sync(site)
-    assert is_amiss(document)
+    assert code_of(document) is ExitCode.AMISS
     assert (document["stale_served"], document["failed"][0]["stage"]) == (1, "convert")
 
 
@@ -75,7 +77,7 @@ def test_a_root_that_is_not_there_is_named_and_amiss(site: Site) -> None:
     docs = site.directory / "docs"
     docs.rename(site.directory / "away")
     document = sync(site)
-    assert is_amiss(document)
+    assert code_of(document) is ExitCode.AMISS
     assert [one["root"] for one in document["vanished"]] == ["docs"]
     assert str(docs) in document["vanished"][0]["reason"]
     assert set(site.texts()) == {"docs/a.md"}
@@ -126,7 +128,7 @@ def test_another_embedder_pauses_its_collection_and_no_other(site: Site) -> None
     site.write("c.md", "Text of c.\n", root="new")
     document = sync(site)
     assert document["paused"] == ["documents"]
-    assert is_amiss(document)
+    assert code_of(document) is ExitCode.AMISS
     assert site.states() == {"docs/a.md": "done", "docs/b.md": "pending", "new/c.md": "done"}
     with pytest.raises(ConfigurationError, match="--force"):
         reindex(site)
