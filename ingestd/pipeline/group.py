@@ -19,14 +19,21 @@ TEXTS_AT_ONCE = 128
 """Texts handed to the embedder between two looks at the stop flag; the cache keeps what was done."""
 
 _Vector = NDArray[float32]
+Vectors = dict[tuple[int, str], _Vector]
+"""By the embedding's identity in this process, and the text."""
 
 
 class Stopped(Exception):
     """The work in hand was given up."""
 
 
-def embed(parts: Parts, group: Sequence[Prepared], tally: Tally) -> list[NewVersion]:
+def embed(parts: Parts, group: Sequence[Prepared], tally: Tally, known: Vectors) -> list[NewVersion]:
     """Versions of the group, with vectors of what the served ones lack.
+
+    Parameters
+    ----------
+    known
+        Vectors that are at hand already.
 
     Raises
     ------
@@ -36,7 +43,7 @@ def embed(parts: Parts, group: Sequence[Prepared], tally: Tally) -> list[NewVers
         The group stays pending; nothing is lost.
     """
     wanted = [lacking(parts, prepared) for prepared in group]
-    vectors = _vectors(parts, group, wanted, tally)
+    vectors = _vectors(parts, group, wanted, tally, known)
     return [
         NewVersion(
             source=prepared.source,
@@ -108,30 +115,42 @@ def _lacking(transaction: Transaction, version: NewVersion) -> set[PointId]:
     return set(version.ids) - served
 
 
-def _vectors(
-    parts: Parts, group: Sequence[Prepared], wanted: Sequence[dict[PointId, str]], tally: Tally
-) -> dict[tuple[int, str], _Vector]:
-    """Vectors of all texts wanted, by embedding and text; batches are filled across documents."""
-    texts_of: dict[int, tuple[Embedding, dict[str, None]]] = {}
-    for prepared, texts in zip(group, wanted, strict=True):
-        embedding = prepared.plan.embedding
-        texts_of.setdefault(id(embedding), (embedding, {}))[1].update(dict.fromkeys(texts.values()))
-    vectors: dict[tuple[int, str], _Vector] = {}
+def embed_texts(parts: Parts, embedding: Embedding, texts: Sequence[str], tally: Tally) -> Vectors:
+    """Vectors of distinct texts, with a look at the stop flag between batches.
+
+    Raises
+    ------
+    Stopped, BadVectors, EmbedderUnavailable
+        As :func:`embed`.
+    """
+    if parts.stop.is_set():
+        raise Stopped
 
     def stop_between_batches(_texts: int) -> None:
         parts.between()
         if parts.stop.is_set():
             raise Stopped
 
-    for key, (embedding, distinct) in texts_of.items():
+    embedded = embedding.vectors(texts, progress=stop_between_batches)
+    tally.add("embedded", embedded.embedded)
+    tally.add("vectors_reused", embedded.reused)
+    tally.spent("embed", embedded.seconds)
+    return {(id(embedding), text): row for text, row in zip(texts, embedded.matrix, strict=True)}
+
+
+def _vectors(
+    parts: Parts, group: Sequence[Prepared], wanted: Sequence[dict[PointId, str]], tally: Tally, known: Vectors
+) -> Vectors:
+    """Vectors of all texts wanted; batches are filled across documents."""
+    texts_of: dict[int, tuple[Embedding, dict[str, None]]] = {}
+    for prepared, texts in zip(group, wanted, strict=True):
+        embedding = prepared.plan.embedding
+        unknown = (text for text in texts.values() if (id(embedding), text) not in known)
+        texts_of.setdefault(id(embedding), (embedding, {}))[1].update(dict.fromkeys(unknown))
+    vectors = dict(known)
+    for embedding, distinct in texts_of.values():
         texts_left = list(distinct)
         while texts_left:
-            if parts.stop.is_set():
-                raise Stopped
             piece, texts_left = texts_left[:TEXTS_AT_ONCE], texts_left[TEXTS_AT_ONCE:]
-            embedded = embedding.vectors(piece, progress=stop_between_batches)
-            tally.add("embedded", embedded.embedded)
-            tally.add("vectors_reused", embedded.reused)
-            tally.spent("embed", embedded.seconds)
-            vectors.update(((key, text), row) for text, row in zip(piece, embedded.matrix, strict=True))
+            vectors.update(embed_texts(parts, embedding, piece, tally))
     return vectors

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ingestd.discover.settle import Settling
 from ingestd.errors import EmbedderUnavailable, IngestdError, PermanentError, SourceGone, TransientError
 from ingestd.logs import Log
+from ingestd.pipeline.ahead import Ahead
 from ingestd.pipeline.attempt import record_failure
 from ingestd.pipeline.choosing import Choosing
 from ingestd.pipeline.group import Stopped, answers, bring_in, embed
@@ -42,6 +43,7 @@ class Ingestion:
         self._same: list[SourceRow] = []
         self._first_prepared = 0.0
         self._texts_a_group = GROUP_TEXTS
+        self._ahead = Ahead(parts, tally)
 
     @property
     def paused(self) -> frozenset[str]:
@@ -137,10 +139,27 @@ class Ingestion:
                 for source in self._same:
                     sources.done(transaction, source)
             self._same = []
-        group, self._prepared = self._prepared[:GROUP_DOCUMENTS], self._prepared[GROUP_DOCUMENTS:]
+        group = self._next_group()
+        taken = {prepared.source.id for prepared in group}
+        self._prepared = [prepared for prepared in self._prepared if prepared.source.id not in taken]
         wanted = self._still_wanted(group)
         if wanted:
             self._bring(wanted)
+        if any(len(prepared.chunks) > GROUP_TEXTS for prepared in group):
+            self._ahead.forget()
+
+    def _next_group(self) -> list[Prepared]:
+        """Small documents first; a large one once all of it is embedded, of which this does one more piece."""
+        small = [prepared for prepared in self._prepared if len(prepared.chunks) <= GROUP_TEXTS]
+        if small or not self._prepared:
+            return small[:GROUP_DOCUMENTS]
+        large = self._prepared[0]
+        try:
+            ready = self._ahead.step(large)
+        except (IngestdError, ValueError):
+            # Bringing it in meets the same, and says there what becomes of it.
+            ready = True
+        return [large] if ready else []
 
     def _still_wanted(self, group: Sequence[Prepared]) -> list[Prepared]:
         """Those that were not lost, forgotten or held while they were being made."""
@@ -153,7 +172,7 @@ class Ingestion:
         embedded_before, seconds_before = self._tally.counts["embedded"], self._tally.seconds["embed"]
         stage = "embed"
         try:
-            versions = embed(self._parts, group, self._tally)
+            versions = embed(self._parts, group, self._tally, self._ahead.vectors)
             stage = "publish"
             bring_in(self._parts, versions, self._tally)
         except Stopped:

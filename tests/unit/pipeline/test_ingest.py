@@ -9,6 +9,7 @@ import pytest
 from ingestd import failpoints
 from ingestd.daemon import changes
 from ingestd.errors import AdapterUnavailable, CorruptFile, EmbedderUnavailable, StoreUnavailable
+from ingestd.pipeline import sync as pass_over
 from ingestd.pipeline.scan import scan_roots
 from ingestd.state import sources
 from ingestd.testing.counting_embedder import CountingEmbedder
@@ -336,3 +337,63 @@ def test_equal_files_of_two_roots_are_embedded_once_and_served_twice(site: Site)
     assert set(site.texts()) == {"docs/a.md", "more/a.md"}
     assert set(site.embedder.embedded.values()) == {1}
     assert len({payload["doc_id"] for payload in site.payloads()}) == 2
+
+
+def _large() -> str:
+    return sections(*(f"part{number}" for number in range(400)))
+
+
+def _embedded(site: Site) -> int:
+    return sum(map(len, site.embedder.batches))
+
+
+def test_small_documents_pass_a_large_one(site: Site) -> None:
+    site.write("a-large.md", _large())
+    for number in range(5):
+        site.write(f"b{number}.md", f"Small text {number}.\n")
+    embedded_by_first_write: list[int] = []
+    site.before_write = lambda _kind: embedded_by_first_write.append(_embedded(site))
+    site.sync()
+    assert len(site.served()) == 6
+    assert embedded_by_first_write[0] < 100
+    assert site.tally.counts["embedded"] == _embedded(site) > 300
+    assert site.tally.counts["vectors_reused"] == 0
+
+
+def test_a_file_that_comes_while_a_large_one_is_embedded_is_served_before_it(site: Site) -> None:
+    site.write("large.md", _large())
+    parts = site.parts()
+    came: list[int] = []
+    served_at_writes: list[int] = []
+
+    def arrive() -> None:
+        if _embedded(site) > 40 and not came:
+            came.append(_embedded(site))
+            site.write("new.md", "New text.\n")
+            scan_roots(parts, site.tally)
+
+    site.between = arrive
+    site.before_write = lambda kind: served_at_writes.append(len(site.served())) if kind == "upsert" else None
+    pass_over.sync(parts, site.tally)
+    assert came[0] < 200
+    assert served_at_writes == [0, 1]
+    assert len(site.served()) == 2
+
+
+def test_a_stop_in_the_middle_of_a_large_document_gives_its_claim_back_and_embeds_no_text_twice(site: Site) -> None:
+    site.write("large.md", _large())
+
+    def stop() -> None:
+        if _embedded(site) > 60:
+            site.stop.set()
+
+    site.between = stop
+    site.sync()
+    before = _embedded(site)
+    assert site.served() == set()
+    assert claims(site) == {(0, 0)}
+    site.between = lambda: None
+    site.stop.clear()
+    site.sync()
+    assert len(site.served()) == 1
+    assert site.tally.counts["vectors_reused"] == before
