@@ -84,10 +84,7 @@ class Loop:
         self._watchdog.beat(_LOOP)
         self._wake.clear()
         self._answer_requests(passes=True)
-        if self._is_due("supervise", SUPERVISE_SECONDS):
-            self._watches.supervise(self._parts.roots)
-            for embedding in self._owner.wiring.embeddings.values():
-                embedding.unload_if_idle(time.monotonic())
+        self._supervise()
         self._scan()
         wait = self._work()
         self._tally.forget_touched()
@@ -155,8 +152,17 @@ class Loop:
         return set(self._watches.documents()) - self._watches.deaf()
 
     def _between(self) -> None:
+        """In the middle of long work: what came meanwhile is found, so that it need not wait for the end."""
         self._watchdog.beat(_LOOP)
         self._answer_requests(passes=False)
+        self._supervise()
+        self._scan()
+
+    def _supervise(self) -> None:
+        if self._is_due("supervise", SUPERVISE_SECONDS):
+            self._watches.supervise(self._parts.roots)
+            for embedding in self._owner.wiring.embeddings.values():
+                embedding.unload_if_idle(time.monotonic())
 
     def _answer_requests(self, *, passes: bool) -> None:
         """Answer what waits; passes only when no other work is in hand."""

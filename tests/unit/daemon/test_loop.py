@@ -225,3 +225,19 @@ def test_a_root_that_is_polled_is_scanned_without_events(site: Site, turns: Turn
     site.write("a.md", "Text.\n", root="far")
     turns.turn()
     assert set(site.texts()) == {"far/a.md"}
+
+
+def test_a_file_that_comes_in_the_middle_of_long_work_does_not_wait_for_its_end(site: Site, turns: Turns) -> None:
+    site.write("old.md", "\n".join(f"# {number}\n\n" + f"About {number} here. " * 60 for number in range(400)))
+    came = threading.Event()
+
+    def arrive(_name: str) -> None:
+        if not came.is_set():
+            came.set()
+            site.write("new.md", "New text.\n")
+            turns.loop._rescan("schedule")
+
+    site.before_convert = arrive
+    turns.turn()
+    assert came.is_set()
+    assert site.served() == {"old.md", "new.md"}
