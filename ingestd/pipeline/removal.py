@@ -121,8 +121,10 @@ def _allowed(parts: Parts, ripe: Sequence[SourceRow], tally: Tally) -> list[Sour
     moved = _moved(parts, ripe)
     allowed: list[SourceRow] = []
     for root_id, group in by_root.items():
-        asked = [source for source in group if source.id not in moved and not source.confirmed]
+        losses = [source for source in group if source.id not in moved and not source.confirmed]
         with parts.ledger.read() as transaction:
+            # Of what was never served a person loses nothing.
+            asked = [source for source in losses if documents.of_source(transaction, source.id)]
             known = sources.count_kept(transaction, root_id) + len(asked)
         if mass_removal(len(asked), known) or emptied(len(asked), known):
             log.warning("removals.held", root=root_id, count=len(asked), known=known)

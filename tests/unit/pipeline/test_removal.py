@@ -173,3 +173,15 @@ def test_an_old_path_is_served_until_the_file_is_served_under_its_last_one(site:
     assert all(moment & {"0.md", "third.md"} for moment in seen)
     assert site.served() == {"third.md", "1.md"}
     assert len(site.embedder.embedded) == 2
+
+
+def test_files_that_were_never_served_go_without_a_question(site: Site, few: int) -> None:
+    site.write("kept.md", "Kept text.\n")
+    site.sync()
+    new = [site.write(f"{number}.txt", f"Text of number {number}.\n") for number in range(few * 4)]
+    scan(site)
+    for path in new:
+        path.unlink()
+    site.sync()
+    assert site.held() == 0
+    assert site.states() == {"docs/kept.md": "done"}
