@@ -100,3 +100,4 @@ def _attention(root: Mapping[str, Any]) -> Iterator[Line]:
         yield Line(f"{root['name']}: {note['path']} is left out: {note['reason']}", "faint")
     if root.get("held"):
         yield Line(f"{root['name']}: {counted(root['held'], 'removal')} held: `ingestd confirm {root['name']}`", "bad")
+    yield from sync.stale_hint(root.get("stale") or 0, root["name"])

@@ -77,8 +77,20 @@ def report(document: Document) -> Iterator[Part]:
             "from",
             "bad",
         )
+    yield from stale_hint(document.get("stale", 0))
     if document.get("stopped"):
         yield Line("stopped before all was done: run it again to go on", "bad")
+
+
+def stale_hint(count: int, root: str = "") -> Iterator[Line]:
+    """That documents were made by another recipe, and what brings them up to date."""
+    if count:
+        what = f"{root}: " if root else ""
+        yield Line(
+            f"{what}{counted(count, 'document')} made by another recipe: `ingestd reindex --dry-run` says what bringing "
+            "them up to date costs",
+            "faint",
+        )
 
 
 def failures(failed: list[Mapping[str, Any]]) -> Iterator[Part]:

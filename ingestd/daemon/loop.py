@@ -24,6 +24,7 @@ from ingestd.pipeline.backoff import delay_seconds
 from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.reindex import free_quarantined
 from ingestd.pipeline.scan import scan_root
+from ingestd.pipeline.staleness import count_stale
 from ingestd.pipeline.sync import work
 from ingestd.pipeline.tally import Tally
 
@@ -72,6 +73,7 @@ class Loop:
             self._watchdog.register(_LOOP, _LOOP_SECONDS)
             exits.enter_context(Pinger(self._notifier, self._watchdog, watchdog_interval))
             free_quarantined(self._parts)
+            count_stale(self._parts, list(self._parts.roots))
             self._scan_due.set()
             self._notifier.ready("scanning")
             _log.info("daemon.ready", roots=len(self._parts.roots))

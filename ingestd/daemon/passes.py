@@ -15,6 +15,7 @@ from ingestd.pipeline import sync as pass_over
 from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.reindex import free_quarantined, mark_stale, plan_document, stale_documents
 from ingestd.pipeline.scan import scan_root
+from ingestd.pipeline.staleness import count_stale
 from ingestd.pipeline.tally import Tally
 from ingestd.state import generations, report, roots, sources
 
@@ -69,6 +70,7 @@ def sync(owner: Owner, folders: Sequence[Path], hooks: Hooks) -> dict[str, Any]:
     done = pass_over.settle_all(parts, tally, Settling[int](parts.settle_seconds))
     return sync_document(parts, tally) | {
         "vanished": _vanished(parts, scanned),
+        "stale": count_stale(parts, scanned),
         "paused": sorted(done.paused),
         "stopped": done.stopped,
     }
@@ -134,6 +136,7 @@ def reindex(owner: Owner, arguments: dict[str, Any], hooks: Hooks) -> dict[str, 
     return sync_document(parts, tally) | {
         "paused": sorted(done.paused),
         "stopped": done.stopped,
+        "stale": count_stale(parts, ids),
         "mode": "rolling",
         "generation": _generation_numbers(parts),
         "previous_generation": previous,

@@ -52,6 +52,8 @@ class RootPlan:
     rules: Rules
     follow_links: bool
     tags: tuple[str, ...]
+    settings_digest: str
+    """Of all settings that a recipe is made from, and of the program's version: while it stays, so does the recipe."""
     engines_of: Callable[[], Engines]
     """Makes the engines at its first call: a pass that finds nothing to do imports none of them."""
 

@@ -15,3 +15,8 @@ def state(transaction: Transaction, key: str, value: str) -> None:
         "INSERT INTO fact(key, value) VALUES(:key, :value) ON CONFLICT(key) DO UPDATE SET value = :value",
         {"key": key, "value": value},
     )
+
+
+def stale_key(root: str) -> str:
+    """Key of how many documents of the root another recipe made: JSON of the settings' digest with the number."""
+    return f"stale:{root}"

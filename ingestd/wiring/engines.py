@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingestd import registry
+from ingestd import __version__, registry
 from ingestd.convert import ConversionCache, Conversions, ConvertOptions
 from ingestd.convert.choice import readable_mimes
 from ingestd.convert.types import suffixes_of
@@ -69,8 +70,14 @@ class Wiring:
             ),
             follow_links=root.follow_links,
             tags=root.tags,
+            settings_digest=self._settings_digest(root),
             engines_of=lambda: self.engines(root),
         )
+
+    def _settings_digest(self, root: RootSettings) -> str:
+        embedder = embedder_configuration(self.settings, root.embedder)
+        value = [__version__, asdict(root.converter), asdict(root.chunker), embedder]
+        return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
     def engines(self, root: RootSettings) -> Engines:
         """Engines of a root, made once."""

@@ -50,6 +50,7 @@ def test_a_new_chunker_converts_nothing_and_the_dry_run_tells_the_exact_numbers(
     assert plan["totals"]["convert"] == 0
     assert plan["totals"]["embed"] > 0
     report = changed.reindex()
+    assert report["stale"] == 0
     assert _costs(report) == {name: plan["totals"][name] for name in ("convert", "embed", "write", "delete")}
     assert report["payloads_overwritten"] == plan["totals"]["overwrite"]
     assert changed.read("verify")["ok"]
@@ -69,7 +70,10 @@ def test_sync_alone_leaves_served_documents_as_they_are(program: Program, write:
     _fill(write)
     program.sync()
     changed = _smaller(program)
-    assert _costs(changed.sync()) == {"convert": 0, "embed": 0, "write": 0, "delete": 0}
+    report = changed.sync()
+    assert _costs(report) == {"convert": 0, "embed": 0, "write": 0, "delete": 0}
+    assert report["stale"] == 3
+    assert changed.read("status")["roots"][0]["stale"] == 3
     assert len(changed.reindex(dry_run=True)["documents"]) == 3
 
 
