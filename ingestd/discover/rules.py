@@ -1,6 +1,7 @@
 """Decides which names below a root are sources."""
 
 import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
@@ -168,8 +169,11 @@ def _lines(texts: Iterable[str]) -> tuple[tuple[_Line, ...], tuple[str, ...]]:
     bad: list[str] = []
     for number, text in enumerate(texts, 1):
         try:
-            spec = pathspec.GitIgnoreSpec.from_lines([_own_match(text.rstrip("\r"))])
-        except ValueError:  # also what pathspec's own error is
+            with warnings.catch_warnings():
+                # Of sets such as `[[]`, whose meaning in regular expressions may change one day; today it is Git's.
+                warnings.simplefilter("ignore", FutureWarning)
+                spec = pathspec.GitIgnoreSpec.from_lines([_own_match(text.rstrip("\r"))])
+        except (ValueError, re.error):  # also what pathspec's own error is; and a set such as `[b-a]`
             bad.append(f"line {number}, {text!r}, is no pattern")
             continue
         lines.extend(line for pattern in spec.patterns if (line := _line(pattern)) is not None)

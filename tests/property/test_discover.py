@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -123,6 +123,8 @@ def test_every_name_has_a_verdict(name, is_directory):
 
 
 @given(st.binary(max_size=60))
+@example(b"[b-a]\n*.md")
+@example(b"[[]")
 def test_any_bytes_may_be_a_rules_file(content):
     rules, _ = top_rules(Rules()).reading(content)
     rules.verdict(b"a.md", is_directory=False)

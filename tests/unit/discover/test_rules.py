@@ -97,6 +97,12 @@ def test_the_reason_names_the_file_that_ignores():
     assert reason(rules, "x.log") == "in a/b/.ingestignore"
 
 
+def test_a_set_that_runs_backwards_is_reported_and_the_other_lines_hold():
+    rules, bad = top_rules(Rules()).reading(b"[b-a]\n*.md\n")
+    assert bad == ("line 1, '[b-a]', is no pattern",)
+    assert isinstance(rules.verdict(b"a.md", is_directory=False), Ignored)
+
+
 def test_a_rules_file_may_have_a_byte_order_mark_and_carriage_returns():
     rules, bad = top_rules(Rules()).reading(b"\xef\xbb\xbf*.log\r\n# note\r\n\r\n!keep.log\r\n")
     assert bad == ()

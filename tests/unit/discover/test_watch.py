@@ -175,7 +175,8 @@ def test_an_overflow_of_the_kernels_queue_hints_at_everything_and_keeps_the_watc
     del group.on_event
     go_on.set()
     hinted(watch, deep=(b"",))
-    assert watch.overflows == 1
+    # The hint may come of the log line, a moment before the overflow is counted.
+    eventually(lambda: watch.overflows == 1)
     assert watch.check() == Watching(directories=2)
     (root / "sub" / "later.md").write_bytes(b"x")
     hinted(watch, shallow=(b"sub",))
