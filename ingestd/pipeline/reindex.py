@@ -143,9 +143,9 @@ def _why(document: DocumentRow, recipe: Recipe) -> str:
     made = document.made
     reasons: list[str] = []
     if made.convert_digest != recipe.convert.digest:
-        reasons.append(f"converter is now {recipe.convert.name} {recipe.convert.version}")
+        reasons.append(f"the converter or its settings changed (now {recipe.convert.name} {recipe.convert.version})")
     if made.chunk_digest != recipe.chunk.digest:
-        reasons.append(f"chunker is now {recipe.chunk.name} {recipe.chunk.version}")
+        reasons.append(f"the chunker or its settings changed (now {recipe.chunk.name} {recipe.chunk.version})")
     return ", ".join(reasons)
 
 
