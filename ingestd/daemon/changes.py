@@ -8,7 +8,7 @@ from ingestd.errors import ConfigurationError
 from ingestd.model.paths import path_fields
 from ingestd.pipeline.parts import Parts
 from ingestd.publish.swap import retire
-from ingestd.state import documents, roots, sources
+from ingestd.state import documents, outcomes, roots, sightings, sources
 from ingestd.state.engine import Transaction
 from ingestd.state.roots import RootRow
 from ingestd.state.sources import SourceRow
@@ -21,7 +21,7 @@ def retry(parts: Parts, paths: Sequence[str], *, everything: bool) -> dict[str, 
         found = sources.in_state(transaction, "quarantined", "pending")
         waiting = [source for source in found if source.state == "quarantined" or source.reason]
         chosen = waiting if everything else _below(transaction, waiting, paths)
-        sources.mark_pending(transaction, [source.id for source in chosen])
+        outcomes.mark_pending(transaction, [source.id for source in chosen])
     return {"retried": [{"root": names[source.root_id], **path_fields(source.path)} for source in chosen]}
 
 
@@ -32,7 +32,7 @@ def forget(parts: Parts, paths: Sequence[str]) -> dict[str, Any]:
         known = sources.in_state(transaction, "done", "pending", "quarantined")
         chosen = _below(transaction, known, paths)
         for source in chosen:
-            sources.forget(transaction, source.id)
+            outcomes.forget(transaction, source.id)
     _retire(parts, chosen)
     return {"forgotten": [{"root": names[source.root_id], **path_fields(source.path)} for source in chosen]}
 
@@ -74,9 +74,9 @@ def _let_go(parts: Parts, row: RootRow) -> None:
     with parts.ledger.write("confirm") as transaction:
         if row.state == "vanished":
             # What is still there under the path is found by the next scan, and then it is not gone.
-            sources.all_gone(transaction, row.id, parts.clock.wall_ns())
+            sightings.all_gone(transaction, row.id, parts.clock.wall_ns())
             roots.forget_identity(transaction, row.id)
-        sources.confirm(transaction, row.id)
+        sightings.confirm(transaction, row.id)
 
 
 def _retire(parts: Parts, chosen: Sequence[SourceRow]) -> None:

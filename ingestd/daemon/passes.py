@@ -17,7 +17,7 @@ from ingestd.pipeline.reindex import free_quarantined, mark_stale, plan_document
 from ingestd.pipeline.scan import scan_root
 from ingestd.pipeline.staleness import count_stale
 from ingestd.pipeline.tally import Tally
-from ingestd.state import generations, report, roots, sources
+from ingestd.state import generations, outcomes, report, roots, sources
 
 _COUNTS = (
     "seen",
@@ -55,7 +55,7 @@ def sync(owner: Owner, folders: Sequence[Path], hooks: Hooks) -> dict[str, Any]:
     """
     registered = owner.register(folders)
     with owner.ledger.write("due") as transaction:
-        sources.make_due(transaction)
+        outcomes.make_due(transaction)
     tally = Tally()
     parts = _parts(owner, registered, tally, hooks)
     scanned: list[int] = []

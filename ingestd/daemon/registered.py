@@ -9,7 +9,7 @@ from pathlib import Path
 from ingestd.errors import ConfigurationError
 from ingestd.settings import RootSettings, Settings, root_for
 from ingestd.settings.checks import state_below_a_root
-from ingestd.state import facts, roots, sources
+from ingestd.state import facts, outcomes, roots, sightings
 from ingestd.state.engine import Ledger, Transaction
 from ingestd.state.roots import RootRow
 
@@ -72,9 +72,9 @@ def _follow_changes(transaction: Transaction, before: RootRow | None, row: RootR
     if before is None:
         return
     if before.state == "detached":
-        sources.release_root(transaction, row.id, _DETACHED)
+        sightings.release_root(transaction, row.id, _DETACHED)
     if before.collection != row.collection or known not in (None, tags):
-        sources.redo_root(transaction, row.id)
+        outcomes.redo_root(transaction, row.id)
 
 
 def _scope(
@@ -118,7 +118,7 @@ def _place(
     made = root_for(Path(os.fsdecode(path)), settings, [row.name for row in known])
     row = roots.record(transaction, before.name if before else made.name, path, made.collection, "folder")
     if before is not None and before.state == "detached":
-        sources.release_root(transaction, row.id, _DETACHED)
+        sightings.release_root(transaction, row.id, _DETACHED)
     rows[row.id] = (row, _folder_settings(settings, row))
     return row.id, b""
 
@@ -145,4 +145,4 @@ def _detach(transaction: Transaction, rows: Mapping[int, tuple[RootRow, RootSett
         if row.id not in rows and row.state != "detached":
             roots.set_state(transaction, row.id, "detached", "not in the configuration any more")
         if row.id not in rows:
-            sources.hold_root(transaction, row.id, _DETACHED)
+            sightings.hold_root(transaction, row.id, _DETACHED)

@@ -20,7 +20,7 @@ from ingestd.model.source import Signature
 from ingestd.pipeline.backoff import LONGEST_SECONDS, MOST_ATTEMPTS_OF_A_BUG, delay_seconds
 from ingestd.pipeline.parts import Parts
 from ingestd.publish.swap import retire
-from ingestd.state import quarantine, sources
+from ingestd.state import outcomes, quarantine, sightings, sources
 from ingestd.state.quarantine import Failure
 from ingestd.state.sources import SourceRow
 
@@ -99,14 +99,14 @@ def note_all(parts: Parts, seen: Iterable[tuple[SourceRow, Signature]]) -> None:
     if changed:
         with parts.ledger.write("look") as transaction:
             for source, signature in changed:
-                sources.look_again(transaction, source, signature, parts.clock.wall_ns())
+                sightings.look_again(transaction, source, signature, parts.clock.wall_ns())
 
 
 def lose(parts: Parts, source: SourceRow) -> None:
     """The file is gone: its removal is due."""
     directory, _, name = source.path.rpartition(b"/")
     with parts.ledger.write("lost") as transaction:
-        sources.lost(transaction, source.root_id, directory, [name], parts.clock.wall_ns())
+        sightings.lost(transaction, source.root_id, directory, [name], parts.clock.wall_ns())
 
 
 def _defer(
@@ -115,7 +115,7 @@ def _defer(
     backed_off = min(delay_seconds(max(source.attempts, 1), parts.clock.random), longest)
     seconds = delay if delay is not None else backed_off
     with parts.ledger.write("defer") as transaction:
-        sources.defer(transaction, source, parts.clock.wall_ns() + int(seconds * _NANOSECONDS), reason)
+        outcomes.defer(transaction, source, parts.clock.wall_ns() + int(seconds * _NANOSECONDS), reason)
 
 
 def _quarantine(parts: Parts, failed: "Failed") -> None:
@@ -134,7 +134,7 @@ def _quarantine(parts: Parts, failed: "Failed") -> None:
         reason=failure.reason,
     )
     with parts.ledger.write("quarantine") as transaction:
-        sources.hashed(transaction, source)
+        outcomes.hashed(transaction, source)
         quarantine.put(transaction, source, failure, max(source.attempts, 1), parts.clock.wall_ns())
     if parts.on_failure == "retract":
         retire(parts.ledger, parts.collections.store, [source])

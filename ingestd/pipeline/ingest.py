@@ -14,7 +14,7 @@ from ingestd.pipeline.group import Stopped, answers, bring_in, embed
 from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.prepare import Failed, FailedBefore, Outcome, Prepared, Unchanged, prepare
 from ingestd.pipeline.tally import Tally
-from ingestd.state import quarantine, sources
+from ingestd.state import outcomes, quarantine, sources
 from ingestd.state.sources import SourceRow
 
 GROUP_DOCUMENTS = 64
@@ -85,7 +85,7 @@ class Ingestion:
         chosen = self._choosing.next(room, busy)
         if chosen:
             with self._parts.ledger.write("claim") as transaction:
-                sources.claim(transaction, [one.source.id for one in chosen])
+                outcomes.claim(transaction, [one.source.id for one in chosen])
         for one in chosen or ():
             source = replace(one.source, attempts=one.source.attempts + 1)
             future = pool.submit(prepare, self._parts, one.plan, one.generation, source, self._tally)
@@ -117,7 +117,7 @@ class Ingestion:
                 record_failure(self._parts, outcome)
             case FailedBefore(source=source, failure=failure):
                 with self._parts.ledger.write("quarantine") as transaction:
-                    sources.hashed(transaction, source)
+                    outcomes.hashed(transaction, source)
                     quarantine.put(transaction, source, failure, claimed.attempts, self._parts.clock.wall_ns())
 
     def _group_is_full(self) -> bool:
@@ -137,7 +137,7 @@ class Ingestion:
         if self._same:
             with self._parts.ledger.write("unchanged") as transaction:
                 for source in self._same:
-                    sources.done(transaction, source)
+                    outcomes.done(transaction, source)
             self._same = []
         group = self._next_group()
         taken = {prepared.source.id for prepared in group}
@@ -260,7 +260,7 @@ class Ingestion:
         left = [source.id for source in self._in_hand()]
         if left:
             with self._parts.ledger.write("give-back") as transaction:
-                sources.unclaim(transaction, left)
+                outcomes.unclaim(transaction, left)
 
 
 def _failed(prepared: Prepared, stage: str, error: Exception) -> Failed:

@@ -10,7 +10,7 @@ from ingestd.model.recipe import Recipe
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.tally import Tally
 from ingestd.publish.points import swap
-from ingestd.state import documents, generations, quarantine, sources
+from ingestd.state import documents, generations, outcomes, quarantine, sources
 from ingestd.state.documents import DocumentRow
 from ingestd.state.engine import Transaction
 from ingestd.state.generations import GenerationRow
@@ -49,7 +49,7 @@ def stale_documents(parts: Parts, root_ids: Collection[int]) -> list[Stale]:
 def mark_stale(parts: Parts, stale: Collection[Stale]) -> None:
     """Have the documents made again; what was marked stays marked through a crash."""
     with parts.ledger.write("stale") as transaction:
-        sources.mark_pending(transaction, [one.source.id for one in stale])
+        outcomes.mark_pending(transaction, [one.source.id for one in stale])
 
 
 def free_quarantined(parts: Parts) -> int:
@@ -60,7 +60,7 @@ def free_quarantined(parts: Parts) -> int:
     freed = [row.source_id for row in rows if _is_freed(parts, by_id.get(row.source_id), row.failure)]
     if freed:
         with parts.ledger.write("freed") as transaction:
-            sources.mark_pending(transaction, freed)
+            outcomes.mark_pending(transaction, freed)
     return len(freed)
 
 

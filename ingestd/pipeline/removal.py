@@ -12,7 +12,7 @@ from ingestd.model.source import Signature
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.tally import Tally
 from ingestd.publish.swap import retire
-from ingestd.state import documents, sources
+from ingestd.state import documents, sightings, sources
 from ingestd.state.sources import SourceRow
 
 AT_ONCE = 256
@@ -80,7 +80,7 @@ def _really_gone(parts: Parts, ripe: Sequence[SourceRow]) -> list[SourceRow]:
         with parts.ledger.write("back") as transaction:
             for source, signature in back:
                 directory, _, name = source.path.rpartition(b"/")
-                sources.seen(transaction, source.root_id, directory, {name: signature}, parts.clock.wall_ns())
+                sightings.seen(transaction, source.root_id, directory, {name: signature}, parts.clock.wall_ns())
     return still_gone
 
 
@@ -129,7 +129,7 @@ def _allowed(parts: Parts, ripe: Sequence[SourceRow], tally: Tally) -> list[Sour
         if mass_removal(len(asked), known) or emptied(len(asked), known):
             log.warning("removals.held", root=root_id, count=len(asked), known=known)
             with parts.ledger.write("hold") as transaction:
-                sources.hold(transaction, [source.id for source in asked], "mass-removal")
+                sightings.hold(transaction, [source.id for source in asked], "mass-removal")
             tally.add("newly_held", len(asked))
             for source in asked:
                 tally.untouch("removed", source.root_id, source.path)

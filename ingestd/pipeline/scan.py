@@ -13,7 +13,7 @@ from ingestd.logs import Log
 from ingestd.model.source import Signature, display
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.tally import Tally
-from ingestd.state import facts, roots, sources
+from ingestd.state import facts, roots, sightings, sources
 from ingestd.state.engine import Transaction
 from ingestd.state.known import KnownInLedger
 
@@ -182,9 +182,9 @@ def _apply(parts: Parts, plan: RootPlan, batch: Collection[DirectoryScan], now: 
         for one in batch:
             present = {**one.difference.added, **one.difference.changed}
             if present:
-                sources.seen(transaction, plan.row.id, one.directory, present, now)
-            sources.lost(transaction, plan.row.id, one.directory, tuple(one.difference.removed), now)
-            sources.excluded(transaction, plan.row.id, one.directory, one.excluded, now)
+                sightings.seen(transaction, plan.row.id, one.directory, present, now)
+            sightings.lost(transaction, plan.row.id, one.directory, tuple(one.difference.removed), now)
+            sightings.excluded(transaction, plan.row.id, one.directory, one.excluded, now)
 
 
 def _pair_moves(parts: Parts, plan: RootPlan, tally: Tally) -> None:
@@ -204,9 +204,9 @@ def _pair_moves(parts: Parts, plan: RootPlan, tally: Tally) -> None:
     if pairs:
         with parts.ledger.write("moves") as transaction:
             for old, new in pairs:
-                sources.moved(transaction, by_path[old].id, by_path[new].id)
+                sightings.moved(transaction, by_path[old].id, by_path[new].id)
                 if _suffix(old) != _suffix(new):
-                    sources.unhashed(transaction, by_path[new].id)
+                    sightings.unhashed(transaction, by_path[new].id)
                 tally.touch_move(plan.row.id, old, new)
 
 

@@ -8,7 +8,7 @@ from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.removal import remove_due
 from ingestd.pipeline.scan import scan_roots
 from ingestd.pipeline.tally import Tally
-from ingestd.state import sources
+from ingestd.state import outcomes, sources
 
 PATIENCE_SECONDS = 60.0
 """So long, and the settling time twice, a pass waits while no file holds still: then it leaves what is left."""
@@ -124,7 +124,7 @@ def _leave(parts: Parts, paused: frozenset[str]) -> None:
             plan = parts.roots.get(source.root_id)
             if plan is not None and source.reason is None and str(plan.collection) not in paused:
                 not_before = parts.clock.wall_ns() + int(delay * _NANOSECONDS)
-                sources.defer(transaction, source, not_before, "it was still changing when the pass ended")
+                outcomes.defer(transaction, source, not_before, "it was still changing when the pass ended")
 
 
 def _count_pending(parts: Parts) -> int:

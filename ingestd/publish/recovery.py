@@ -17,7 +17,7 @@ from ingestd.model.paths import path_from_fields
 from ingestd.model.point import Claim, Deletion
 from ingestd.ports.store import Store
 from ingestd.publish.swap import drain
-from ingestd.state import documents, facts, intents, roots, sources
+from ingestd.state import documents, facts, intents, outcomes, roots, sightings
 from ingestd.state.engine import Ledger, Transaction
 from ingestd.state.generations import GenerationRow
 
@@ -197,10 +197,10 @@ def _adopt(
     versions = found.versions if found else {}
     if row is None:
         assert found is not None
-        source_id = sources.adopt(transaction, _root_id(transaction, found.root, generation), found.path, now_ns)
+        source_id = sightings.adopt(transaction, _root_id(transaction, found.root, generation), found.path, now_ns)
         row = documents.ensure(transaction, generation.id, doc_id, source_id)
     documents.adopt(transaction, row.id, versions)
-    sources.mark_pending(transaction, [row.source_id])
+    outcomes.mark_pending(transaction, [row.source_id])
 
 
 def _root_id(transaction: Transaction, name: str, generation: GenerationRow) -> int:

@@ -24,7 +24,7 @@ from ingestd.model.point import Deletion, Generation, PayloadOverwrite, Points
 from ingestd.ports.store import Store
 from ingestd.publish import points
 from ingestd.publish.payload import Origin, payloads
-from ingestd.state import documents, generations, intents, sources
+from ingestd.state import documents, generations, intents, outcomes
 from ingestd.state.documents import Made, ServedVersion
 from ingestd.state.engine import Ledger, Transaction
 from ingestd.state.generations import GenerationRow
@@ -126,7 +126,7 @@ def retire(ledger: Ledger, store: Store, gone: Sequence[SourceRow]) -> int:
         for id_ in ids:
             documents.drop(transaction, id_)
         for source in gone:
-            sources.drop(transaction, source.id)
+            outcomes.drop(transaction, source.id)
     return deleted
 
 
@@ -223,7 +223,7 @@ def _serve_one(transaction: Transaction, one: _Opened, now_ns: int) -> list[int]
     ]
     for other in elsewhere:
         unserve(transaction, other)
-    sources.done(transaction, new.source)
+    outcomes.done(transaction, new.source)
     return [one.document_id, *(other.id for other in elsewhere)]
 
 

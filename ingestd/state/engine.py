@@ -2,7 +2,7 @@
 
 import sqlite3
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -109,6 +109,13 @@ class Ledger:
         )
         connection.execute("PRAGMA busy_timeout=10000")
         return connection
+
+
+def each(transaction: Transaction, statement: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Execute the statement once for each row of values; nothing where there is none."""
+    # SQLAlchemy takes an empty sequence for a call without parameters.
+    if rows:
+        transaction.exec_driver_sql(statement, list(rows))
 
 
 def _begin_immediate(connection: Connection) -> None:

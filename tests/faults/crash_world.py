@@ -40,7 +40,7 @@ from ingestd.publish import payload as payloads
 from ingestd.publish import points, search, swap
 from ingestd.publish.collections import Collections, Space
 from ingestd.publish.payload import Facts, Origin
-from ingestd.state import documents, generations, intents, roots, sources
+from ingestd.state import documents, generations, intents, outcomes, roots, sightings, sources
 from ingestd.state.documents import Made
 from ingestd.state.engine import Ledger
 from ingestd.state.generations import GenerationRow
@@ -176,9 +176,9 @@ class World:
             self.readable.setdefault(path, {()}).add(())
         with self.ledger.write("scan") as transaction:
             for path, found in new.items():
-                sources.seen(transaction, row.id, directory_of(path), {name_of(path): found}, NOW_NS)
+                sightings.seen(transaction, row.id, directory_of(path), {name_of(path): found}, NOW_NS)
             for path in gone:
-                sources.lost(transaction, row.id, directory_of(path), [name_of(path)], NOW_NS)
+                sightings.lost(transaction, row.id, directory_of(path), [name_of(path)], NOW_NS)
 
     def work(self) -> None:
         """Publish what is pending, retire what is gone: until nothing is due."""
@@ -212,10 +212,12 @@ class World:
         for source in pending:
             if source.path not in self.disk:
                 with self.ledger.write("lost") as transaction:
-                    sources.lost(transaction, source.root_id, directory_of(source.path), [name_of(source.path)], NOW_NS)
+                    sightings.lost(
+                        transaction, source.root_id, directory_of(source.path), [name_of(source.path)], NOW_NS
+                    )
             elif source.signature != signature(self.disk[source.path]):
                 with self.ledger.write("look") as transaction:
-                    sources.look_again(transaction, source, signature(self.disk[source.path]), NOW_NS)
+                    sightings.look_again(transaction, source, signature(self.disk[source.path]), NOW_NS)
 
     def _publish(self, due: tuple[SourceRow, ...]) -> None:
         generation = self.collections.target(COLLECTION, SPACE, NOW_NS)
@@ -223,13 +225,13 @@ class World:
             # The owner's repair may have found them changed.
             due = tuple(one for one in sources.by_ids(transaction, [one.id for one in due]) if one.state == "pending")
         with self.ledger.write("claim") as transaction:
-            sources.claim(transaction, [source.id for source in due])
+            outcomes.claim(transaction, [source.id for source in due])
         made = [self._make(source, generation) for source in due if source.path in self.disk]
         changed = [one for one in made if not self._is_served(one)]
         with self.ledger.write("unchanged") as transaction:
             for one in made:
                 if one not in changed:
-                    sources.done(transaction, one.source)
+                    outcomes.done(transaction, one.source)
         if changed:
             swap.publish(self.ledger, self.store, changed, NOW_NS)
 

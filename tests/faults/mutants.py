@@ -16,7 +16,7 @@ from ingestd.model.point import Deletion, Generation, PayloadOverwrite
 from ingestd.ports.store import Store
 from ingestd.publish import points, recovery, swap
 from ingestd.publish.payload import payload
-from ingestd.state import documents, generations, intents, sources
+from ingestd.state import documents, generations, intents, outcomes
 from ingestd.state.engine import Ledger, Transaction
 from ingestd.state.intents import OutboxRow
 from ingestd.state.sources import SourceRow
@@ -101,7 +101,7 @@ def row_dropped_before_delete() -> Any:
                     documents.unserve(transaction, document.id)
                     transaction.execute(text("DELETE FROM outbox WHERE document_id = :id"), {"id": document.id})
                     documents.drop(transaction, document.id)
-                sources.drop(transaction, source.id)
+                outcomes.drop(transaction, source.id)
         for generation, deletions in owed:
             failpoint("mutant.delete.before")
             store.delete(generation, deletions)

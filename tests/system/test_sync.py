@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ingestd.pipeline.scan import scan_roots
 from ingestd.pipeline.tally import Tally
-from ingestd.state import sources
+from ingestd.state import outcomes, sources
 from tests.system.conftest import Program, sections
 
 Write = Callable[..., Path]
@@ -259,6 +259,6 @@ def test_a_pass_tries_at_once_what_was_put_off(program: Program, write: Write) -
         scan_roots(parts, Tally())
         with owner.ledger.write("test") as transaction:
             (source,) = sources.in_state(transaction, "pending")
-            sources.defer(transaction, source, 2**62, "the store was away")
+            outcomes.defer(transaction, source, 2**62, "the store was away")
     assert program.sync()["deferred"] == []
     assert set(program.texts()) == {"a.md"}

@@ -11,7 +11,7 @@ from ingestd.daemon.registered import Registered, register
 from ingestd.errors import ConfigurationError
 from ingestd.model.source import Signature
 from ingestd.settings import RootSettings, Settings
-from ingestd.state import roots, sources
+from ingestd.state import roots, sightings
 from ingestd.state.engine import Ledger
 from tests.unit.pipeline.site import Site
 
@@ -131,7 +131,7 @@ def test_a_folder_that_is_no_more_is_forgotten_once_nothing_of_it_is_left(site: 
 def test_a_root_that_left_the_configuration_is_detached_and_comes_back_as_it_was(site: Site) -> None:
     (row,) = (row for row, _ in named(site).roots.values())
     with site.ledger.write("scanned") as transaction:
-        sources.seen(transaction, row.id, b"", {b"a.md": Signature(size=1, mtime_ns=1, ctime_ns=1, inode=1)}, 1)
+        sightings.seen(transaction, row.id, b"", {b"a.md": Signature(size=1, mtime_ns=1, ctime_ns=1, inode=1)}, 1)
     before = site.settings
     site.settings = replace(before, roots=())
     assert named(site).roots == {}

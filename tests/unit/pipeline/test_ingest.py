@@ -11,7 +11,7 @@ from ingestd.daemon import changes
 from ingestd.errors import AdapterUnavailable, CorruptFile, EmbedderUnavailable, StoreUnavailable
 from ingestd.pipeline import sync as pass_over
 from ingestd.pipeline.scan import scan_roots
-from ingestd.state import sources
+from ingestd.state import outcomes
 from ingestd.testing.counting_embedder import CountingEmbedder
 from tests.unit.pipeline.site import Site
 
@@ -158,7 +158,7 @@ def test_a_source_that_was_in_work_at_each_crash_is_quarantined_and_the_others_g
     scan_roots(site.parts(), site.tally)
     for _ in range(3):
         with site.ledger.write("claim") as transaction:
-            sources.claim(transaction, [site.source("poison.md").id])
+            outcomes.claim(transaction, [site.source("poison.md").id])
     site.sync()
     assert site.failed()["poison.md"]["error"] == "RepeatedCrash"
     assert set(site.texts()) == {"docs/a.md", "docs/z.md"}
@@ -170,7 +170,7 @@ def test_what_was_in_work_at_a_crash_is_tried_last_and_alone(site: Site) -> None
         site.write(f"{name}.md", f"Text of {name}.\n")
     scan_roots(site.parts(), site.tally)
     with site.ledger.write("claim") as transaction:
-        sources.claim(transaction, [site.source("a.md").id, site.source("b.md").id])
+        outcomes.claim(transaction, [site.source("a.md").id, site.source("b.md").id])
     site.before_convert = tried.append
     site.sync()
     assert set(tried[:2]) == {"y.md", "z.md"}

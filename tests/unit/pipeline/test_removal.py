@@ -9,7 +9,7 @@ from ingestd.discover import guard
 from ingestd.discover.settle import Settling
 from ingestd.errors import CorruptFile
 from ingestd.pipeline.scan import scan_roots
-from ingestd.state import sources
+from ingestd.state import sightings
 from tests.unit.pipeline.site import Site
 
 
@@ -108,7 +108,7 @@ def test_a_mass_removal_is_held_and_not_counted_as_removed(site: Site, few: int)
     assert len(site.texts()) == few + 4
     assert not site.tally.touched["removed"]
     with site.ledger.write("confirm") as transaction:
-        sources.confirm(transaction, site.source("0.md").root_id)
+        sightings.confirm(transaction, site.source("0.md").root_id)
     site.sync()
     assert len(site.texts()) == 3
 

@@ -18,7 +18,7 @@ from ingestd.model.point import Claim, Generation
 from ingestd.model.recipe import Stage
 from ingestd.publish import swap
 from ingestd.publish.collections import Collections, NeedsReindex
-from ingestd.state import documents, generations, intents, sources
+from ingestd.state import documents, generations, intents, sightings, sources
 
 OTHER = replace(SPACE, stage=Stage(name="other", version=2), dimension=6)
 
@@ -236,6 +236,6 @@ def test_a_version_that_nobody_will_try_again_is_abandoned_without_a_restart(wor
     row = world.collections.target(COLLECTION, SPACE, NOW_NS)
     assert real.count(row.generation) == 3
     with world.ledger.write("held") as transaction:
-        sources.hold(transaction, [1], "excluded")
+        sightings.hold(transaction, [1], "excluded")
     world.collections.settle(NOW_NS)
     assert real.count(row.generation) == 2

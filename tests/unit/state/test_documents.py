@@ -5,7 +5,7 @@ import pytest
 from ingestd.model.identity import CollectionName, Digest, DocumentId, Fingerprint, PointId
 from ingestd.model.point import Deletion, Generation, PayloadOverwrite
 from ingestd.model.source import Signature
-from ingestd.state import documents, generations, intents, report, roots, sources
+from ingestd.state import documents, generations, intents, outcomes, report, roots, sightings, sources
 from ingestd.state.documents import DocumentRow, Made, ServedVersion
 from ingestd.state.engine import Ledger
 
@@ -23,7 +23,7 @@ class Filled:
         self.ledger = ledger
         with ledger.write("fill") as transaction:
             self.root = roots.record(transaction, "docs", b"/docs", "documents", "configured").id
-            sources.seen(transaction, self.root, b"", {b"a": Signature(size=1, mtime_ns=1, ctime_ns=1, inode=1)}, 1)
+            sightings.seen(transaction, self.root, b"", {b"a": Signature(size=1, mtime_ns=1, ctime_ns=1, inode=1)}, 1)
             source = sources.by_path(transaction, self.root, b"a")
             assert source is not None
             self.source = source
@@ -125,7 +125,7 @@ def test_only_intents_that_nobody_will_try_again_are_idle(filled: Filled):
     filled.do(intents.open_intent, filled.document.id, 2, [X])
     assert len(filled.do(intents.open_intents)) == 1
     assert filled.do(intents.open_intents, idle_only=True) == ()
-    filled.do(sources.hold, [filled.source.id], "excluded")
+    filled.do(sightings.hold, [filled.source.id], "excluded")
     assert len(filled.do(intents.open_intents, idle_only=True)) == 1
 
 
@@ -177,7 +177,7 @@ def test_one_generation_is_live_and_one_is_being_built(filled: Filled):
 def test_the_report_counts_what_is_served_and_what_waits(filled: Filled):
     filled.serve(1, X, Y)
     filled.do(intents.post, filled.document.id, 2, [Deletion(id=Z, below_version=2)])
-    filled.do(sources.defer, filled.source, 10**18, "away")
+    filled.do(outcomes.defer, filled.source, 10**18, "away")
     with filled.ledger.read() as transaction:
         (root,) = report.roots(transaction)
         assert (root["documents"], root["chunks"], root["pending"], root["path"]) == (1, 2, 1, "/docs")

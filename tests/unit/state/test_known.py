@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingestd.model.source import Signature
-from ingestd.state import roots, sources
+from ingestd.state import roots, sightings
 from ingestd.state.engine import Ledger
 from ingestd.state.known import KnownInLedger
 
@@ -43,13 +43,13 @@ def test_what_is_known_is_what_was_seen_and_not_lost(shared: Ledger, seen, lost,
         other = roots.record(transaction, f"{name}-other", b"/y", "c", "configured").id
         for (directory, file), inode in seen.items():
             signature = Signature(size=1, mtime_ns=-5, ctime_ns=7, inode=inode)
-            sources.seen(transaction, root, directory, {file: signature}, 1)
+            sightings.seen(transaction, root, directory, {file: signature}, 1)
             model.setdefault(directory, {})[file] = signature
         for directory, file in gone:
-            sources.lost(transaction, root, directory, [file], 2)
+            sightings.lost(transaction, root, directory, [file], 2)
             model.get(directory, {}).pop(file, None)
         for directory, file in elsewhere:
-            sources.seen(transaction, other, directory, {file: Signature(size=1, mtime_ns=1, ctime_ns=1, inode=1)}, 1)
+            sightings.seen(transaction, other, directory, {file: Signature(size=1, mtime_ns=1, ctime_ns=1, inode=1)}, 1)
     model = {directory: files for directory, files in model.items() if files}
     with closing(KnownInLedger(shared, root)) as known:
         assert list(known.directories()) == sorted(model)
@@ -62,21 +62,21 @@ def test_a_scan_that_reads_along_sees_what_is_stated_meanwhile_and_ends(ledger: 
     with ledger.write("root") as transaction:
         root = roots.record(transaction, "docs", b"/docs", "c", "configured").id
         for directory in (b"a", b"c", b"e"):
-            sources.seen(transaction, root, directory, {b"f": Signature(size=1, mtime_ns=1, ctime_ns=1, inode=1)}, 1)
+            sightings.seen(transaction, root, directory, {b"f": Signature(size=1, mtime_ns=1, ctime_ns=1, inode=1)}, 1)
     found = []
     with closing(KnownInLedger(ledger, root)) as known:
         for directory in known.directories():
             found.append(directory)
             with ledger.write("along") as transaction:
-                sources.lost(transaction, root, directory, [b"f"], 2)
+                sightings.lost(transaction, root, directory, [b"f"], 2)
                 if directory == b"a":
-                    sources.lost(transaction, root, b"c", [b"f"], 2)
+                    sightings.lost(transaction, root, b"c", [b"f"], 2)
     assert found == [b"a", b"e"]
 
 
 def test_a_source_without_a_signature_is_known_as_unsettled(ledger: Ledger):
     with ledger.write("root") as transaction:
         root = roots.record(transaction, "docs", b"/docs", "c", "configured").id
-        sources.adopt(transaction, root, b"d/adopted", 1)
+        sightings.adopt(transaction, root, b"d/adopted", 1)
     with closing(KnownInLedger(ledger, root)) as known:
         assert dict(known.in_directory(b"d")) == {b"adopted": None}
