@@ -59,7 +59,7 @@ def confirm(parts: Parts, root: str | None, *, only_list: bool) -> dict[str, Any
 def _held(transaction: Transaction, row: RootRow) -> dict[str, Any] | None:
     count = len(sources.in_state(transaction, "held", root_id=row.id))
     if row.state == "vanished":
-        count = sources.count_kept(transaction, row.id) + count
+        count += sources.count_kept(transaction, row.id) + len(sources.in_state(transaction, "gone", root_id=row.id))
     if not count:
         return None
     reasons = {source.reason for source in sources.in_state(transaction, "held", root_id=row.id)} - {None}

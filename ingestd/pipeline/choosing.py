@@ -11,7 +11,7 @@ from ingestd.pipeline.backoff import MOST_CRASHES
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.prepare import Failed
 from ingestd.pipeline.tally import Tally
-from ingestd.publish.collections import NeedsReindex, Space
+from ingestd.publish.collections import NeedsReindex
 from ingestd.state import sources
 from ingestd.state.generations import GenerationRow
 from ingestd.state.sources import SourceRow
@@ -110,9 +110,8 @@ class Choosing:
     def _target(self, plan: RootPlan) -> GenerationRow | None:
         if str(plan.collection) in self.paused:
             return None
-        space = Space(stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.engines.embedder)
         try:
-            return self._parts.collections.target(plan.collection, space, self._parts.clock.wall_ns())
+            return self._parts.collections.target(plan.collection, plan.space, self._parts.clock.wall_ns())
         except NeedsReindex as error:
             log.debug("collection.needs-reindex", collection=plan.collection, reason=str(error))
             self.paused.add(str(plan.collection))

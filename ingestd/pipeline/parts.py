@@ -9,7 +9,7 @@ from ingestd.discover.rules import Rules
 from ingestd.model.identity import CollectionName, Instance, RootName
 from ingestd.model.recipe import Recipe, Stage
 from ingestd.ports.segmenter import Segmenter
-from ingestd.publish.collections import Collections
+from ingestd.publish.collections import Collections, Space
 from ingestd.state.engine import Ledger
 from ingestd.state.roots import RootRow
 
@@ -81,6 +81,12 @@ class RootPlan:
     def embedding(self) -> "Embedding":
         """Embedder of the root's chunks."""
         return self.engines.embedding
+
+    @property
+    def space(self) -> Space:
+        """Vector space that its chunks are embedded into."""
+        engines = self.engines
+        return Space(stage=engines.embedding.stage, dimension=engines.embedding.dimension, embedder=engines.embedder)
 
     def recipe(self, mime: str) -> Recipe:
         """Recipe for a file of this type; raises ``UnsupportedType``."""

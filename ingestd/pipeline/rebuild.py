@@ -4,7 +4,6 @@ from collections.abc import Collection
 
 from ingestd.model.identity import CollectionName
 from ingestd.pipeline.parts import Parts, RootPlan
-from ingestd.publish.collections import Space
 from ingestd.state import documents, generations, outcomes, sources
 from ingestd.state.engine import Transaction
 from ingestd.state.generations import GenerationRow
@@ -30,8 +29,7 @@ def begin(parts: Parts, collection: CollectionName, plan: RootPlan) -> None:
         parts.collections.drop(building)
         building = None
     if building is None:
-        space = Space(stage=plan.embedding.stage, dimension=plan.embedding.dimension, embedder=plan.engines.embedder)
-        building = parts.collections.build(collection, space, parts.clock.wall_ns())
+        building = parts.collections.build(collection, plan.space, parts.clock.wall_ns())
     with parts.ledger.write("rebuild") as transaction:
         outcomes.mark_pending(transaction, _lacking(transaction, parts, building, "done", "quarantined"))
 

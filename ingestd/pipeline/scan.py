@@ -52,9 +52,18 @@ def scan_root(
     -------
     bool
         Whether the root is there.
+
+    Raises
+    ------
+    StoreUnavailable, StoreMismatch
+        At a root's first scan, when the store holds a collection that the ledger lost.
     """
-    with closing(KnownInLedger(parts.ledger, plan.row.id)) as known:
+    row = _row(parts, plan)
+    if row.last_scan_ns is None and parts.collections.survives(plan.collection):
+        # What a lost ledger knew is in the store: without it, a file that is gone by now would be found for ever.
+        parts.collections.target(plan.collection, plan.space, parts.clock.wall_ns())
         row = _row(parts, plan)
+    with closing(KnownInLedger(parts.ledger, plan.row.id)) as known:
         identity = _identity(row)
         match examine(plan.row.path, identity, known):
             case Vanished(reason=reason):

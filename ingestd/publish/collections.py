@@ -63,6 +63,12 @@ class Collections:
             self.ready_all(now_ns)
             return row
 
+    def survives(self, collection: CollectionName) -> bool:
+        """Whether the store holds the collection and the ledger knows nothing of it: a ledger that is new, or was lost."""
+        with self.ledger.read() as transaction:
+            known = generations.all_generations(transaction)
+        return all(row.generation.collection != collection for row in known) and bool(self._survivors(collection))
+
     def ready_all(self, now_ns: int) -> list[recovery.Recovered]:
         """Claim and repair every generation in use that was not made ready in this run yet.
 

@@ -109,8 +109,7 @@ def adopt(transaction: Transaction, root_id: int, path: bytes, now_ns: int) -> i
 def all_gone(transaction: Transaction, root_id: int, now_ns: int) -> None:
     """Nothing of the root is there, as a person confirmed."""
     transaction.exec_driver_sql(
-        "UPDATE source SET state = 'held', looked_ns = :now, seq = seq + 1, not_before_ns = 0 "
-        "WHERE root_id = :root AND state <> 'gone'",
+        "UPDATE source SET state = 'held', looked_ns = :now, seq = seq + 1, not_before_ns = 0 WHERE root_id = :root",
         {"root": root_id, "now": now_ns},
     )
 

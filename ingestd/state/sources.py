@@ -57,10 +57,10 @@ def due(
     after
         Whether the last claim of a source ended in a crash, and its id: only those behind it in this order.
     """
-    among = ", ".join(str(root_id) for root_id in root_ids)
     rows = transaction.exec_driver_sql(
         f"SELECT {_COLUMNS} FROM source WHERE state = 'pending' AND not_before_ns <= :now "
-        f"AND root_id IN ({among}) AND (crashes > 0, id) > (:crashed, :after) ORDER BY crashes > 0, id LIMIT :limit",
+        f"AND root_id IN ({_there(root_ids)}) "
+        "AND (crashes > 0, id) > (:crashed, :after) ORDER BY crashes > 0, id LIMIT :limit",
         {"now": now_ns, "limit": limit, "crashed": after[0], "after": after[1]},
     )
     return tuple(source_of(row) for row in rows.mappings())
@@ -68,10 +68,9 @@ def due(
 
 def next_settling(transaction: Transaction, now_ns: int, root_ids: Collection[int]) -> int | None:
     """Wall clock when the next source of these roots is due that was put off only for its file to hold still."""
-    among = ", ".join(str(root_id) for root_id in root_ids)
     due_ns = transaction.exec_driver_sql(
         "SELECT min(not_before_ns) FROM source WHERE state = 'pending' AND not_before_ns > :now AND reason IS NULL "
-        f"AND root_id IN ({among})",
+        f"AND root_id IN ({_there(root_ids)})",
         {"now": now_ns},
     ).scalar()
     return None if due_ns is None else int(due_ns)
@@ -131,6 +130,12 @@ def in_state(transaction: Transaction, *states: str, root_id: int | None = None)
         {"root": root_id},
     )
     return tuple(source_of(row) for row in rows.mappings())
+
+
+def _there(root_ids: Collection[int]) -> str:
+    """Subquery of those roots that did not vanish: below them a file that is missing says nothing."""
+    among = ", ".join(str(root_id) for root_id in root_ids)
+    return f"SELECT id FROM root WHERE id IN ({among}) AND state <> 'vanished'"
 
 
 def source_of(values: RowMapping) -> SourceRow:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from ingestd import failpoints
+from ingestd.daemon import changes
 from ingestd.discover import guard
 from ingestd.discover.settle import Settling
 from ingestd.errors import CorruptFile
@@ -185,3 +186,37 @@ def test_files_that_were_never_served_go_without_a_question(site: Site, few: int
     site.sync()
     assert site.held() == 0
     assert site.states() == {"docs/kept.md": "done"}
+
+
+def test_what_was_gone_before_its_root_was_emptied_goes_with_the_rest_when_confirmed(site: Site) -> None:
+    first, *others = fill(site, 3)
+    site.sync()
+    site.settle_seconds = 2.0
+    first.unlink()
+    scan(site)
+    for path in others:
+        path.unlink()
+    site.sync()
+    assert site.root_state() == "vanished"
+    (found,) = changes.confirm(site.parts(), "docs", only_list=False)["confirmed"]
+    assert found["documents"] == 3
+    site.sync()
+    assert site.texts() == {}
+    assert site.states() == {}
+
+
+def test_a_file_that_was_due_when_its_root_vanished_waits_for_the_root(site: Site) -> None:
+    first, *_ = fill(site, 3)
+    site.sync()
+    site.rewrite(first, "Another text.\n")
+    scan(site)
+    aside = site.directory / "aside"
+    (site.directory / "docs").rename(aside)
+    (site.directory / "docs").mkdir()
+    site.sync()
+    assert site.states()["docs/0.md"] == "pending"
+    assert len(site.texts()) == 3
+    (site.directory / "docs").rmdir()
+    aside.rename(site.directory / "docs")
+    site.sync()
+    assert site.texts()["docs/0.md"] == "Another text."
