@@ -13,13 +13,14 @@ from importlib import metadata
 from pathlib import Path
 
 from ingestd import __version__
+from ingestd.chunk import sizes_of
 from ingestd.cli.invocation import Invocation
 from ingestd.convert import ConversionCache, Conversions
 from ingestd.convert.types import DOCX, HTML, MARKDOWN, PDF, PPTX
 from ingestd.embed.named import embedder_named
-from ingestd.errors import IngestdError, UnsupportedType
+from ingestd.errors import ConfigurationError, IngestdError, UnsupportedType
 from ingestd.model.source import display
-from ingestd.settings import RootConverterSettings, RootSettings, Settings
+from ingestd.settings import ChunkerSettings, RootConverterSettings, RootSettings, Settings
 from ingestd.settings.checks import state_below_a_root
 from ingestd.settings.findings import dotted, report
 from ingestd.settings.reading import examine
@@ -49,7 +50,7 @@ def findings(invocation: Invocation) -> Iterator[Inspected]:
     yield from (_folder(root) for root in settings.roots)
     yield from _state(settings, state)
     yield _space(settings, state)
-    yield _tried("chunker", lambda: f"{chunk_options(settings.chunker).name}, sizes are consistent")
+    yield from _chunkers(settings)
     yield from _converters(settings.converter)
     yield _tried(f"segmenter {settings.chunker.segmenter}", lambda: segmenter(settings.chunker.segmenter).name)
     for space in dict.fromkeys(root.embedder for root in settings.roots) or [settings.embedder]:
@@ -115,6 +116,32 @@ def _space(settings: Settings, state: Path) -> Inspected:
         message=f"{message}, and store.min_free_bytes asks for {least // 2**20} MiB: make room, or name another "
         "place with --state-dir",
     )
+
+
+def _chunkers(settings: Settings) -> Iterator[Inspected]:
+    """Each distinct way to chunk for an embedder once, under the first root that uses it."""
+    subjects = {(root.chunker, root.embedder): f"chunker of root {root.name}" for root in reversed(settings.roots)}
+    for (chunker, space), subject in (subjects or {(settings.chunker, settings.embedder): "chunker"}).items():
+        yield _tried(subject, partial(_chunker, chunker, embedder_configuration(settings, space)))
+
+
+def _chunker(chunker: ChunkerSettings, configuration: str) -> str:
+    options = chunk_options(chunker)
+    sizes, limit = sizes_of(options), _most_tokens(configuration)
+    if options.unit == "tokens" and limit is not None and sizes.max_size > limit:
+        raise ConfigurationError(
+            f"chunker.max_size is {sizes.max_size} tokens and the embedder takes {limit}, where chunks end whatever is "
+            f"asked for: set it to at most {limit}, or choose an embedder that takes more"
+        )
+    return f"{options.name}, at most {sizes.max_size} {options.unit}"
+
+
+def _most_tokens(configuration: str) -> int | None:
+    chosen = json.loads(configuration)
+    try:
+        return embedder_named(chosen["name"], chosen["options"]).max_tokens
+    except IngestdError:
+        return None  # a finding of its own
 
 
 def _converters(converter: RootConverterSettings) -> Iterator[Inspected]:

@@ -86,3 +86,18 @@ def test_without_a_configuration_the_defaults_are_checked(run: Run) -> None:
     _, out, _ = run("check", "--json")
     assert findings(out)["configuration"] == (True, "none; the built-in defaults hold")
     assert json.loads(out)["configuration"] is None
+
+
+def test_sizes_that_the_embedder_does_not_take_are_amiss(run: Run, home: Path) -> None:
+    for name in ("a", "b"):
+        (home / name).mkdir()
+    code, found = checked(
+        run,
+        home,
+        SETTINGS
+        + '[[root]]\nname = "a"\npath = "a"\n[[root]]\nname = "b"\npath = "b"\n[root.chunker]\nmax_size = 9000\n',
+    )
+    assert code == 1
+    assert {subject for subject, (ok, _) in found.items() if not ok} == {"chunker of root b"}
+    assert "max_size is 9000 tokens and the embedder takes 512" in found["chunker of root b"][1]
+    assert found["chunker of root a"] == (True, "structure-first, at most 160 tokens")
