@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from math import isfinite, sqrt
 from typing import Any
 
-from ingestd.discover.root import Online, examine
+from ingestd.discover.root import Replaced, Vanished, examine
 from ingestd.discover.scan import ScanRoot, scan
 from ingestd.model.identity import Digest, Fingerprint, PointId, TextHash, point_id, text_hash
 from ingestd.model.paths import path_fields, path_from_fields
 from ingestd.model.point import StoredPoint
 from ingestd.pipeline.parts import Parts, RootPlan
-from ingestd.pipeline.scan import submounts
-from ingestd.state import documents, generations, sources
+from ingestd.pipeline.scan import recorded_identity, submounts
+from ingestd.state import documents, generations, roots, sources
 from ingestd.state.documents import DocumentRow
 from ingestd.state.engine import Transaction
 from ingestd.state.generations import GenerationRow
@@ -181,8 +181,10 @@ def _served(transaction: Transaction, plan: RootPlan) -> Iterator[tuple[int, Fin
 
 def _compare_disk(parts: Parts, plan: RootPlan, findings: _Findings) -> None:
     with closing(KnownInLedger(parts.ledger, plan.row.id)) as known:
-        seen = examine(plan.row.path, None, known)
-        if not isinstance(seen, Online):
+        with parts.ledger.read() as transaction:
+            recorded = recorded_identity(roots.by_id(transaction, plan.row.id))
+        seen = examine(plan.row.path, recorded, known)
+        if isinstance(seen, Vanished) or (isinstance(seen, Replaced) and not seen.is_same_tree):
             # Its documents are held: ``status`` says so.
             return
         root = ScanRoot(

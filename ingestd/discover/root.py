@@ -55,6 +55,11 @@ class Replaced:
     alike: int
     """Those that have the size and modification time that they had."""
 
+    @property
+    def is_same_tree(self) -> bool:
+        """Whether only its number is another: some file systems give the device a new one at every boot."""
+        return self.alike == self.looked_for
+
 
 Examination = Online | Vanished | Replaced
 

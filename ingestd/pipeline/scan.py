@@ -64,13 +64,12 @@ def scan_root(
         parts.collections.target(plan.collection, plan.space, parts.clock.wall_ns())
         row = _row(parts, plan)
     with closing(KnownInLedger(parts.ledger, plan.row.id)) as known:
-        identity = _identity(row)
+        identity = recorded_identity(row)
         match examine(plan.row.path, identity, known):
             case Vanished(reason=reason):
                 _set_offline(parts, plan, reason)
                 return False
-            case Replaced(identity=seen, looked_for=looked_for, alike=alike) if alike == looked_for:
-                # The same tree under another number: some file systems give the device a new one at every boot.
+            case Replaced(identity=seen, looked_for=looked_for) as found if found.is_same_tree:
                 log.info("root.renumbered", root=plan.name, looked_for=looked_for)
             case Replaced(found=found, looked_for=looked_for):
                 _set_offline(
@@ -100,7 +99,8 @@ def scan_root(
     return True
 
 
-def _identity(row: roots.RootRow) -> RootIdentity | None:
+def recorded_identity(row: roots.RootRow) -> RootIdentity | None:
+    """What the root's path led to when it was last accepted, ``None`` before its first scan."""
     if row.device is None or row.inode is None:
         return None
     return RootIdentity(device=row.device, inode=row.inode)

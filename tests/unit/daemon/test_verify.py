@@ -1,6 +1,7 @@
 """Each kind of difference between disk, ledger and store is found."""
 
 import json
+import shutil
 from dataclasses import replace
 from typing import Any
 
@@ -171,3 +172,24 @@ def test_a_document_that_changes_while_it_is_compared_is_no_difference(filled: S
 
     parts.collections.store.scroll = changing  # type: ignore[method-assign]  # a race, made to happen
     assert verify_document(parts)["ok"]
+
+
+def test_another_directory_in_the_place_of_a_root_is_for_status_to_tell(filled: Site) -> None:
+    folder = filled.directory / "docs"
+    folder.rename(filled.directory / "aside")
+    folder.mkdir()
+    for name in ("a.md", "b.md"):
+        filled.write(name, "Another text.\n")
+    assert found(filled) == {}
+    filled.sync()
+    assert filled.root_state() == "vanished"
+    assert found(filled) == {}
+
+
+def test_the_same_tree_copied_to_the_place_of_a_root_is_compared(filled: Site) -> None:
+    folder = filled.directory / "docs"
+    aside = folder.rename(filled.directory / "aside")
+    shutil.copytree(aside, folder)
+    filled.write("d.md", "Text of d.md.\n")
+    (new, *_) = [one for one in found(filled)["unserved_sources"] if one["path"] == "d.md"]
+    assert new["root"] == "docs"
