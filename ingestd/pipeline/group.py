@@ -42,7 +42,7 @@ def embed(parts: Parts, group: Sequence[Prepared], tally: Tally, known: Vectors)
     BadVectors, EmbedderUnavailable
         The group stays pending; nothing is lost.
     """
-    wanted = [lacking(parts, prepared) for prepared in group]
+    wanted = lacking_of_each(parts, group)
     vectors = _vectors(parts, group, wanted, tally, known)
     return [
         NewVersion(
@@ -91,16 +91,23 @@ def answers(embedding: Embedding) -> bool:
 
 def lacking(parts: Parts, prepared: Prepared) -> dict[PointId, str]:
     """Texts whose points the served version does not have, by id, in document order."""
+    (texts,) = lacking_of_each(parts, [prepared])
+    return texts
+
+
+def lacking_of_each(parts: Parts, group: Sequence[Prepared]) -> list[dict[PointId, str]]:
+    """What :func:`lacking` gives for each document of the group, from one look at the ledger."""
     with parts.ledger.read() as transaction:
-        document = documents.find(transaction, prepared.generation.id, prepared.origin.doc_id)
-        served = frozenset[PointId]() if document is None else documents.points(transaction, document.id)
-    return {id_: chunk.text for id_, chunk in zip(prepared.ids, prepared.chunks, strict=True) if id_ not in served}
+        served = [documents.served_points(transaction, one.generation.id, one.origin.doc_id) for one in group]
+    return [
+        {id_: chunk.text for id_, chunk in zip(prepared.ids, prepared.chunks, strict=True) if id_ not in points}
+        for prepared, points in zip(group, served, strict=True)
+    ]
 
 
 def _still_wanted(parts: Parts, versions: Sequence[NewVersion]) -> list[NewVersion]:
     with parts.ledger.read() as transaction:
-        found = sources.by_ids(transaction, [version.source.id for version in versions])
-        pending = {source.id for source in found if source.state == "pending"}
+        pending = sources.still_pending(transaction, [version.source.id for version in versions])
         return [
             version
             for version in versions
@@ -110,9 +117,7 @@ def _still_wanted(parts: Parts, versions: Sequence[NewVersion]) -> list[NewVersi
 
 
 def _lacking(transaction: Transaction, version: NewVersion) -> set[PointId]:
-    document = documents.find(transaction, version.generation.id, version.origin.doc_id)
-    served = frozenset[PointId]() if document is None else documents.points(transaction, document.id)
-    return set(version.ids) - served
+    return set(version.ids) - documents.served_points(transaction, version.generation.id, version.origin.doc_id)
 
 
 def embed_texts(parts: Parts, embedding: Embedding, texts: Sequence[str], tally: Tally) -> Vectors:

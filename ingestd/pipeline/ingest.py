@@ -164,8 +164,7 @@ class Ingestion:
     def _still_wanted(self, group: Sequence[Prepared]) -> list[Prepared]:
         """Those that were not lost, forgotten or held while they were being made."""
         with self._parts.ledger.read() as transaction:
-            found = sources.by_ids(transaction, [prepared.source.id for prepared in group])
-        pending = {source.id for source in found if source.state == "pending"}
+            pending = sources.still_pending(transaction, [prepared.source.id for prepared in group])
         return [prepared for prepared in group if prepared.source.id in pending]
 
     def _bring(self, group: Sequence[Prepared], *, alone: bool = False) -> None:

@@ -105,6 +105,16 @@ def points(transaction: Transaction, document_id: int) -> frozenset[PointId]:
     return frozenset(point_text(id_) for (id_,) in rows)
 
 
+def served_points(transaction: Transaction, generation_id: int, doc_id: DocumentId) -> frozenset[PointId]:
+    """Ids of the version served of the document in the generation; none where there is no such document."""
+    rows = driver(transaction).execute(
+        "SELECT point.id FROM document JOIN point ON point.document_id = document.id "
+        "WHERE generation_id = :generation AND doc_id = :doc",
+        {"generation": generation_id, "doc": doc_id},
+    )
+    return frozenset(point_text(id_) for (id_,) in rows)
+
+
 def set_points(
     transaction: Transaction, document_id: int, *, add: Collection[PointId], remove: Collection[PointId]
 ) -> None:

@@ -119,11 +119,11 @@ def each(transaction: Transaction, statement: str, rows: Sequence[Mapping[str, o
 
 
 def _begin_immediate(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    driver(connection).execute("BEGIN IMMEDIATE")
 
 
 def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN")
+    driver(connection).execute("BEGIN")
 
 
 def _check_ours(connection: sqlite3.Connection, file: Path) -> None:

@@ -1,12 +1,12 @@
 """Single facts about the state as a whole."""
 
-from ingestd.state.engine import Transaction
+from ingestd.state.engine import Transaction, driver
 
 
 def read(transaction: Transaction, key: str) -> str | None:
     """Value of the fact, if it was ever stated."""
-    value = transaction.exec_driver_sql("SELECT value FROM fact WHERE key = :key", {"key": key}).scalar()
-    return None if value is None else str(value)
+    row = driver(transaction).execute("SELECT value FROM fact WHERE key = :key", {"key": key}).fetchone()
+    return None if row is None else str(row[0])
 
 
 def state(transaction: Transaction, key: str, value: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from ingestd.state.engine import Transaction, driver, each
-from ingestd.state.sources import SourceRow, in_state
+from ingestd.state.sources import UNFINISHED, SourceRow, in_state
 
 
 def claim(transaction: Transaction, ids: Sequence[int]) -> None:
@@ -62,7 +62,9 @@ def defer(transaction: Transaction, source: SourceRow, not_before_ns: int, reaso
 
 def make_due(transaction: Transaction) -> None:
     """End every back-off: a person asked for a pass, perhaps because what was in the way is mended."""
-    transaction.exec_driver_sql("UPDATE source SET not_before_ns = 0 WHERE state = 'pending' AND not_before_ns > 0")
+    transaction.exec_driver_sql(
+        f"UPDATE source SET not_before_ns = 0 WHERE state = 'pending' AND {UNFINISHED} AND not_before_ns > 0"
+    )
 
 
 def mark_pending(transaction: Transaction, ids: Collection[int]) -> None:

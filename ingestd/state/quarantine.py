@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import RowMapping
 
 from ingestd.model.identity import Fingerprint
-from ingestd.state.engine import Transaction
+from ingestd.state.engine import Transaction, driver
 from ingestd.state.sources import SourceRow
 
 
@@ -61,11 +61,12 @@ def put(transaction: Transaction, source: SourceRow, failure: Failure, attempts:
 
 def known_failure(transaction: Transaction, fingerprint: Fingerprint, stage_digest: str) -> Failure | None:
     """Why the same bytes failed in the same stage: a copy of a bad file is not tried again."""
-    row = transaction.exec_driver_sql(
+    found = driver(transaction).execute(
         "SELECT stage, stage_digest, error, reason FROM quarantine "
         "WHERE fingerprint = :fingerprint AND stage_digest = :digest AND stage = 'convert' LIMIT 1",
         {"fingerprint": bytes.fromhex(fingerprint), "digest": stage_digest},
-    ).one_or_none()
+    )
+    row = found.fetchone()
     return None if row is None else Failure(stage=row[0], stage_digest=row[1], error=row[2], reason=row[3])
 
 

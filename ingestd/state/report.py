@@ -105,8 +105,8 @@ def deferred(transaction: Transaction, now_ns: int) -> list[dict[str, Any]]:
     """Sources that wait for another attempt."""
     rows = transaction.exec_driver_sql(
         "SELECT root.name AS root, directory, source.name AS name, source.reason, not_before_ns FROM source "
-        "JOIN root ON root.id = root_id WHERE source.state = 'pending' AND not_before_ns > :now "
-        "ORDER BY root.name, directory, source.name",
+        "JOIN root ON root.id = root_id WHERE source.state = 'pending' AND source.state <> 'done' "
+        "AND not_before_ns > :now ORDER BY root.name, directory, source.name",
         {"now": now_ns},
     )
     return [
@@ -124,8 +124,8 @@ def held(transaction: Transaction, *, limit: int = 1000) -> list[dict[str, Any]]
     """Removals that wait for a confirmation."""
     rows = transaction.exec_driver_sql(
         "SELECT root.name AS root, directory, source.name AS name, source.reason FROM source "
-        "JOIN root ON root.id = root_id WHERE source.state = 'held' ORDER BY root.name, directory, source.name "
-        "LIMIT :limit",
+        "JOIN root ON root.id = root_id WHERE source.state = 'held' AND source.state <> 'done' "
+        "ORDER BY root.name, directory, source.name LIMIT :limit",
         {"limit": limit},
     )
     return [{"root": row.root, **path_fields(joined(row.directory, row.name)), "reason": row.reason} for row in rows]
@@ -135,8 +135,9 @@ def held_count(transaction: Transaction) -> int:
     """Removals held, the documents of roots that vanished among them."""
     return int(
         transaction.exec_driver_sql(
-            "SELECT count(*) FROM source JOIN root ON root.id = root_id WHERE source.state = 'held' "
-            "OR (root.state = 'vanished' AND source.state NOT IN ('gone'))"
+            "SELECT (SELECT count(*) FROM source WHERE state = 'held' AND state <> 'done') + "
+            "(SELECT count(*) FROM root JOIN source ON root_id = root.id "
+            "WHERE root.state = 'vanished' AND source.state NOT IN ('gone', 'held'))"
         ).scalar_one()
     )
 

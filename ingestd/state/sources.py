@@ -2,18 +2,20 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-
-from sqlalchemy import RowMapping
+from typing import Any
 
 from ingestd.model.identity import Fingerprint
 from ingestd.model.source import Signature
-from ingestd.state.engine import Transaction
+from ingestd.state.engine import Transaction, driver
 from ingestd.state.roots import unsigned
 
 _COLUMNS = (
     "id, root_id, directory, name, size, mtime_ns, ctime_ns, inode, looked_ns, fingerprint, mime, state, reason, "
     "confirmed, successor_id, seq, attempts, crashes"
 )
+
+UNFINISHED = "state <> 'done'"
+"""SQLite takes the index of unfinished sources only for a condition that repeats its own: without, it reads them all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,53 +59,50 @@ def due(
     after
         Whether the last claim of a source ended in a crash, and its id: only those behind it in this order.
     """
-    rows = transaction.exec_driver_sql(
-        f"SELECT {_COLUMNS} FROM source WHERE state = 'pending' AND not_before_ns <= :now "
+    rows = driver(transaction).execute(
+        f"SELECT {_COLUMNS} FROM source WHERE state = 'pending' AND {UNFINISHED} AND not_before_ns <= :now "
         f"AND root_id IN ({_there(root_ids)}) "
         "AND (crashes > 0, id) > (:crashed, :after) ORDER BY crashes > 0, id LIMIT :limit",
         {"now": now_ns, "limit": limit, "crashed": after[0], "after": after[1]},
     )
-    return tuple(source_of(row) for row in rows.mappings())
+    return tuple(map(_source, rows.fetchall()))
 
 
 def next_settling(transaction: Transaction, now_ns: int, root_ids: Collection[int]) -> int | None:
     """Wall clock when the next source of these roots is due that was put off only for its file to hold still."""
-    due_ns = transaction.exec_driver_sql(
-        "SELECT min(not_before_ns) FROM source WHERE state = 'pending' AND not_before_ns > :now AND reason IS NULL "
-        f"AND root_id IN ({_there(root_ids)})",
+    rows = driver(transaction).execute(
+        f"SELECT min(not_before_ns) FROM source WHERE state = 'pending' AND {UNFINISHED} AND not_before_ns > :now "
+        f"AND reason IS NULL AND root_id IN ({_there(root_ids)})",
         {"now": now_ns},
-    ).scalar()
+    )
+    (due_ns,) = rows.fetchone()
     return None if due_ns is None else int(due_ns)
 
 
 def removals(transaction: Transaction) -> tuple[SourceRow, ...]:
     """Sources that are gone and whose file was not found under a path that is still pending."""
-    rows = transaction.exec_driver_sql(
-        f"SELECT {_COLUMNS} FROM source AS old WHERE state = 'gone' AND NOT EXISTS "
+    rows = driver(transaction).execute(
+        f"SELECT {_COLUMNS} FROM source AS old WHERE state = 'gone' AND {UNFINISHED} AND NOT EXISTS "
         "(SELECT 1 FROM source AS new WHERE new.id = old.successor_id AND new.state = 'pending') ORDER BY id"
     )
-    return tuple(source_of(row) for row in rows.mappings())
+    return tuple(map(_source, rows.fetchall()))
 
 
 def by_path(transaction: Transaction, root_id: int, path: bytes) -> SourceRow | None:
     """Source at the path."""
     directory, _, name = path.rpartition(b"/")
-    row = (
-        transaction.exec_driver_sql(
-            f"SELECT {_COLUMNS} FROM source WHERE root_id = :root AND directory = :directory AND name = :name",
-            {"root": root_id, "directory": directory, "name": name},
-        )
-        .mappings()
-        .one_or_none()
+    rows = driver(transaction).execute(
+        f"SELECT {_COLUMNS} FROM source WHERE root_id = :root AND directory = :directory AND name = :name",
+        {"root": root_id, "directory": directory, "name": name},
     )
-    return None if row is None else source_of(row)
+    return next(map(_source, rows.fetchall()), None)
 
 
 def by_ids(transaction: Transaction, ids: Sequence[int]) -> tuple[SourceRow, ...]:
     """Sources of those ids that exist."""
     among = ", ".join(str(id_) for id_ in ids)
-    rows = transaction.exec_driver_sql(f"SELECT {_COLUMNS} FROM source WHERE id IN ({among})").mappings()
-    found = {row["id"]: source_of(row) for row in rows}
+    rows = driver(transaction).execute(f"SELECT {_COLUMNS} FROM source WHERE id IN ({among})")
+    found = {source.id: source for source in map(_source, rows.fetchall())}
     return tuple(found[id_] for id_ in ids if id_ in found)
 
 
@@ -119,17 +118,27 @@ def count_kept(transaction: Transaction, root_id: int) -> int:
 
 def count_pending(transaction: Transaction) -> int:
     """How many sources are to be worked on, now or later."""
-    return int(transaction.exec_driver_sql("SELECT count(*) FROM source WHERE state = 'pending'").scalar_one())
+    rows = driver(transaction).execute(f"SELECT count(*) FROM source WHERE state = 'pending' AND {UNFINISHED}")
+    (count,) = rows.fetchone()
+    return int(count)
+
+
+def still_pending(transaction: Transaction, ids: Collection[int]) -> frozenset[int]:
+    """Those of the ids whose sources are to be worked on, now or later."""
+    among = ", ".join(str(id_) for id_ in ids)
+    rows = driver(transaction).execute(f"SELECT id FROM source WHERE id IN ({among}) AND state = 'pending'")
+    return frozenset(id_ for (id_,) in rows)
 
 
 def in_state(transaction: Transaction, *states: str, root_id: int | None = None) -> tuple[SourceRow, ...]:
     """Sources in one of the states, of one root or all, by id."""
     marks = ", ".join(f"'{state}'" for state in states)
-    rows = transaction.exec_driver_sql(
-        f"SELECT {_COLUMNS} FROM source WHERE state IN ({marks}) AND (:root IS NULL OR root_id = :root) ORDER BY id",
+    among = "TRUE" if "done" in states else UNFINISHED
+    rows = driver(transaction).execute(
+        f"SELECT {_COLUMNS} FROM source WHERE state IN ({marks}) AND {among} AND (:root IS NULL OR root_id = :root) ORDER BY id",
         {"root": root_id},
     )
-    return tuple(source_of(row) for row in rows.mappings())
+    return tuple(map(_source, rows.fetchall()))
 
 
 def _there(root_ids: Collection[int]) -> str:
@@ -138,30 +147,24 @@ def _there(root_ids: Collection[int]) -> str:
     return f"SELECT id FROM root WHERE id IN ({among}) AND state <> 'vanished'"
 
 
-def source_of(values: RowMapping) -> SourceRow:
-    """Value from a row of this module's columns."""
-    directory, name = bytes(values["directory"]), bytes(values["name"])
-    known = values["size"] is not None
+def _source(row: tuple[Any, ...]) -> SourceRow:
+    (id_, root_id, directory, name, size, mtime_ns, ctime_ns, inode, looked_ns, fingerprint, mime, *others) = row
+    state, reason, confirmed, successor_id, seq, attempts, crashes = others
     return SourceRow(
-        id=values["id"],
-        root_id=values["root_id"],
+        id=id_,
+        root_id=root_id,
         path=directory + b"/" + name if directory else name,
-        signature=Signature(
-            size=values["size"],
-            mtime_ns=values["mtime_ns"],
-            ctime_ns=values["ctime_ns"],
-            inode=unsigned(values["inode"]),
-        )
-        if known
-        else None,
-        looked_ns=values["looked_ns"],
-        fingerprint=Fingerprint(bytes(values["fingerprint"]).hex()) if values["fingerprint"] is not None else None,
-        mime=values["mime"],
-        state=values["state"],
-        reason=values["reason"],
-        confirmed=bool(values["confirmed"]),
-        successor_id=values["successor_id"],
-        seq=values["seq"],
-        attempts=values["attempts"],
-        crashes=values["crashes"],
+        signature=None
+        if size is None
+        else Signature(size=size, mtime_ns=mtime_ns, ctime_ns=ctime_ns, inode=unsigned(inode)),
+        looked_ns=looked_ns,
+        fingerprint=None if fingerprint is None else Fingerprint(fingerprint.hex()),
+        mime=mime,
+        state=state,
+        reason=reason,
+        confirmed=bool(confirmed),
+        successor_id=successor_id,
+        seq=seq,
+        attempts=attempts,
+        crashes=crashes,
     )
