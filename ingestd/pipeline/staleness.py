@@ -3,9 +3,10 @@
 import json
 from collections.abc import Collection
 
-from ingestd.pipeline.parts import Parts
-from ingestd.pipeline.reindex import stale_documents
-from ingestd.state import facts
+from ingestd.errors import UnsupportedType
+from ingestd.pipeline.parts import Parts, RootPlan
+from ingestd.state import facts, recipes
+from ingestd.state.recipes import Served
 
 
 def count_stale(parts: Parts, root_ids: Collection[int]) -> int:
@@ -21,9 +22,21 @@ def _of_root(parts: Parts, root_id: int) -> int:
     if known == json.dumps([plan.settings_digest, 0]):
         # Whatever was made since was made by the recipe in force.
         return 0
-    count = len(stale_documents(parts, [root_id]))
+    with parts.ledger.read() as transaction:
+        served = recipes.served(transaction, root_id)
+    count = sum(one.documents for one in served if _is_stale(plan, one))
     stated = json.dumps([plan.settings_digest, count])
     if stated != known:
         with parts.ledger.write("staleness") as transaction:
             facts.state(transaction, key, stated)
     return count
+
+
+def _is_stale(plan: RootPlan, made: Served) -> bool:
+    """Whether :func:`ingestd.pipeline.reindex.stale_documents` lists these documents."""
+    try:
+        recipe = plan.recipe(made.mime)
+    except UnsupportedType:
+        return False
+    same_space = made.embed_digest == recipe.embed.digest
+    return same_space and (made.convert_digest, made.chunk_digest) != (recipe.convert.digest, recipe.chunk.digest)

@@ -7,6 +7,7 @@ from typing import Any
 from ingestd.model.identity import Digest, DocumentId, Fingerprint, PointId
 from ingestd.state import facts
 from ingestd.state.engine import Transaction, driver
+from ingestd.state.point_ids import point_bytes, point_text
 
 _FLOOR = "version-floor"
 
@@ -221,17 +222,6 @@ def is_served(transaction: Transaction, generation_id: int, doc_id: str, point: 
         ).first()
         is not None
     )
-
-
-def point_bytes(point: PointId) -> bytes:
-    """Sixteen bytes of the id."""
-    return bytes.fromhex(point.replace("-", ""))
-
-
-def point_text(value: bytes) -> PointId:
-    """Id from its sixteen bytes."""
-    digits = value.hex()
-    return PointId(f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}")
 
 
 def _floor(transaction: Transaction) -> int:

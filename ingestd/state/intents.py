@@ -8,8 +8,9 @@ from typing import Any
 
 from ingestd.model.identity import PointId
 from ingestd.model.point import Deletion, PayloadOverwrite
-from ingestd.state.documents import point_bytes, point_text, used_version
+from ingestd.state.documents import used_version
 from ingestd.state.engine import Transaction, driver
+from ingestd.state.point_ids import point_bytes, point_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
