@@ -32,10 +32,12 @@ class _HtmlConverter:
     in_process: bool = True
 
     def convert(self, request: ConversionRequest) -> Document:
-        data = request.path.read_bytes()
-        declared = _CHARSET.search(data[:_CHARSET_WITHIN_BYTES])
-        decoded = decode(data, declared[1].decode("ascii") if declared else "")
-        document = html_document(decoded.text, name=request.name, converter="html/1")
+        return self.convert_bytes(request.path.read_bytes(), request.name)
+
+    def convert_bytes(self, content: bytes, name: str) -> Document:
+        declared = _CHARSET.search(content[:_CHARSET_WITHIN_BYTES])
+        decoded = decode(content, declared[1].decode("ascii") if declared else "")
+        document = html_document(decoded.text, name=name, converter="html/1")
         if decoded.encoding == "utf-8":
             return document
         return replace(document, meta={**document.meta, "encoding": decoded.encoding})

@@ -36,8 +36,11 @@ class _MarkdownConverter:
     in_process: bool = True
 
     def convert(self, request: ConversionRequest) -> Document:
-        decoded = decode(request.path.read_bytes())
-        return markdown_document(decoded.text, name=request.name, encoding=decoded.encoding)
+        return self.convert_bytes(request.path.read_bytes(), request.name)
+
+    def convert_bytes(self, content: bytes, name: str) -> Document:
+        decoded = decode(content)
+        return markdown_document(decoded.text, name=name, encoding=decoded.encoding)
 
 
 def markdown_document(text: str, *, name: str, encoding: str = "utf-8") -> Document:

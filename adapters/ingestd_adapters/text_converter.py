@@ -30,9 +30,12 @@ class _TextConverter:
     in_process: bool = True
 
     def convert(self, request: ConversionRequest) -> Document:
-        decoded = decode(request.path.read_bytes())
+        return self.convert_bytes(request.path.read_bytes(), request.name)
+
+    def convert_bytes(self, content: bytes, name: str) -> Document:
+        decoded = decode(content)
         return Document(
-            title=stem(request.name),
+            title=stem(name),
             markdown=decoded.text,
             blocks=tuple(_paragraphs(decoded.text)),
             meta={} if decoded.encoding == "utf-8" else {"encoding": decoded.encoding},

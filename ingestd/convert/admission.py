@@ -30,8 +30,13 @@ def admit_size(*, mime: str, size: int, name: str, options: ConvertOptions) -> N
         )
 
 
-def admit(*, path: Path, mime: str, size: int, name: str, options: ConvertOptions) -> None:
+def admit(*, file: Path | bytes, mime: str, size: int, name: str, options: ConvertOptions) -> None:
     """Refuse what would only hurt a parser: by size, zip directory, or nesting.
+
+    Parameters
+    ----------
+    file
+        On disk, or all of it; a type that is zipped on disk only.
 
     Raises
     ------
@@ -39,10 +44,10 @@ def admit(*, path: Path, mime: str, size: int, name: str, options: ConvertOption
         Naming what was found and what is allowed.
     """
     admit_size(mime=mime, size=size, name=name, options=options)
-    if mime in ZIPPED:
-        check_zip_directory(path, name)
+    if mime in ZIPPED and isinstance(file, Path):
+        check_zip_directory(file, name)
     elif mime == HTML:
-        _check_nesting(path.read_bytes(), name, options.html_depth)
+        _check_nesting(file if isinstance(file, bytes) else file.read_bytes(), name, options.html_depth)
 
 
 def _check_nesting(data: bytes, name: str, deepest: int) -> None:

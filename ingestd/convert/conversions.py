@@ -19,12 +19,12 @@ from ingestd.convert.naming import renamed
 from ingestd.convert.options import ConvertOptions
 from ingestd.convert.pool import Pool
 from ingestd.convert.result import finished
-from ingestd.convert.types import promised
+from ingestd.convert.types import ZIPPED, promised
 from ingestd.errors import AdapterUnavailable, UnsupportedType
 from ingestd.model.document import Document, document_from_json
 from ingestd.model.identity import Fingerprint
 from ingestd.model.recipe import Stage
-from ingestd.ports.converter import ConversionRequest, Converter
+from ingestd.ports.converter import ConversionRequest, Converter, ReadsBytes
 
 _SCRATCH = "scratch"
 
@@ -71,6 +71,13 @@ class Conversions:
         mime = promised(name)
         return self._options.size_limit(mime) if mime else self._options.pdf_bytes
 
+    def reads_bytes(self, mime: str) -> bool:
+        """Whether :meth:`convert` takes files of this type from memory; false where nothing reads the type."""
+        chosen = self._look_up(mime)
+        if isinstance(chosen, UnsupportedType) or mime in ZIPPED:
+            return False
+        return chosen.in_process and isinstance(chosen, ReadsBytes)
+
     def is_cached(self, fingerprint: Fingerprint, mime: str) -> bool:
         """Whether the conversion of these bytes is in the cache."""
         return self._cache.has(fingerprint, self._converter(mime).stage.digest)
@@ -80,13 +87,13 @@ class Conversions:
         kept = self._cache.get(fingerprint, self._converter(mime).stage.digest)
         return None if kept is None else renamed(kept, name)
 
-    def convert(self, *, path: Path, name: str, mime: str, size: int, fingerprint: Fingerprint) -> Converted:
+    def convert(self, *, path: Path | bytes, name: str, mime: str, size: int, fingerprint: Fingerprint) -> Converted:
         """Document of one file.
 
         Parameters
         ----------
         path
-            The staged bytes, whose hash is the fingerprint.
+            Where the staged bytes are, whose hash is the fingerprint; or these bytes, where :meth:`reads_bytes` says so.
         name
             File name for people and titles.
         mime
@@ -109,8 +116,8 @@ class Conversions:
         kept = self._cache.get(fingerprint, digest)
         if kept is not None:
             return Converted(document=renamed(kept, name), reused=True, seconds=time.monotonic() - began)
-        admit(path=path, mime=mime, size=size, name=name, options=self._options)
-        document = self._run(converter, ConversionRequest(path=path, name=name, mime=mime))
+        admit(file=path, mime=mime, size=size, name=name, options=self._options)
+        document = self._run(converter, path, name, mime)
         self._cache.put(fingerprint, digest, document)
         return Converted(document=document, reused=False, seconds=time.monotonic() - began)
 
@@ -150,12 +157,16 @@ class Conversions:
             reasons.append(f"the converter {name!r} does not read {mime}")
         return UnsupportedType("; ".join([*reasons, str(refusal(mime))])) if len(names) == 1 else refusal(mime)
 
-    def _run(self, converter: Converter, request: ConversionRequest) -> Document:
+    def _run(self, converter: Converter, file: Path | bytes, name: str, mime: str) -> Document:
+        if isinstance(file, bytes):
+            if not isinstance(converter, ReadsBytes):
+                raise TypeError(f"the converter {converter.stage.name!r} reads files, not bytes in memory")
+            return finished(converter.convert_bytes(file, name), name)
         if converter.in_process:
-            return finished(converter.convert(request), request.name)
+            return finished(converter.convert(ConversionRequest(path=file, name=name, mime=mime)), name)
         with self._slots:
             pool = self._pool(converter.stage.name)
-            return document_from_json(json.loads(pool.convert(path=request.path, name=request.name, mime=request.mime)))
+            return document_from_json(json.loads(pool.convert(path=file, name=name, mime=mime)))
 
     def _pool(self, name: str) -> Pool:
         with self._lock:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 
 from ingestd.chunk import chunk
-from ingestd.convert.types import mime_of
+from ingestd.convert.types import mime_of, promised
 from ingestd.errors import FileEmpty
 from ingestd.model.chunk import Chunk
 from ingestd.model.document import Document
@@ -20,6 +20,9 @@ from ingestd.state.documents import Made
 from ingestd.state.generations import GenerationRow
 from ingestd.state.quarantine import Failure
 from ingestd.state.sources import SourceRow
+
+HELD_BYTES = 4 * 1024 * 1024
+"""Largest file that is converted from memory, without a private copy on the disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +93,7 @@ def _prepare(
     staged: Staged | None = None
     if source.fingerprint is None or source.mime is None:
         with tally.timed("stage"):
-            staged = _stage(parts, plan, source)
-            mime = mime_of(source.path.rpartition(b"/")[2], staged.head)
+            staged, mime = _stage_unknown(parts, plan, source)
         source = replace(source, fingerprint=staged.fingerprint, mime=mime)
     progress.source = source
     try:
@@ -159,14 +161,35 @@ def _convert_and_chunk(
     )
 
 
-def _stage(parts: Parts, plan: RootPlan, source: SourceRow) -> Staged:
+def _stage_unknown(parts: Parts, plan: RootPlan, source: SourceRow) -> tuple[Staged, str]:
+    """The file, and its type."""
+    name = source.path.rpartition(b"/")[2]
+    expected = promised(name)
+    while True:
+        staged = _stage(parts, plan, source, expected)
+        try:
+            mime = mime_of(name, staged.head)
+        except BaseException:
+            staged.discard()
+            raise
+        if staged.path is not None or plan.conversions.reads_bytes(mime):
+            return staged, mime
+        # Its bytes are not what its name promises, and whoever reads them needs a copy.
+        expected = mime
+
+
+def _stage(parts: Parts, plan: RootPlan, source: SourceRow, mime: str | None) -> Staged:
+    """The file: in memory where it is small and its converter, by the type, needs no copy."""
     assert source.signature is not None
+    held = mime is not None and source.signature.size <= HELD_BYTES and plan.conversions.reads_bytes(mime)
     return stage(
         plan.row.path,
         source.path,
         source.signature,
         into=parts.staging,
         limit_bytes=plan.conversions.size_limit(source.path),
+        copy=not held,
+        keep_content=held,
         follow_links=plan.follow_links,
     )
 
@@ -179,12 +202,13 @@ def _convert(
     cached = plan.conversions.cached(source.fingerprint, source.mime, name)
     if cached is not None:
         return cached, True
-    fresh = staged or _stage(parts, plan, source)
-    assert fresh.path is not None
+    fresh = staged or _stage(parts, plan, source, source.mime)
+    file = fresh.content if fresh.path is None else fresh.path
+    assert file is not None
     try:
         begun = monotonic()
         made = plan.conversions.convert(
-            path=fresh.path, name=name, mime=source.mime, size=fresh.size, fingerprint=fresh.fingerprint
+            path=file, name=name, mime=source.mime, size=fresh.size, fingerprint=fresh.fingerprint
         )
         tally.spent("convert", monotonic() - begun)
     finally:

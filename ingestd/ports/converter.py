@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ingestd.model.document import Document
 from ingestd.model.recipe import Stage
@@ -45,4 +45,13 @@ class Converter(Protocol):
         PermanentError
             With the reason, when the file cannot be converted.
         """
+        ...
+
+
+@runtime_checkable
+class ReadsBytes(Protocol):
+    """A converter that works in this process, and needs no file to read what is in memory already."""
+
+    def convert_bytes(self, content: bytes, name: str) -> Document:
+        """What ``convert`` makes of a file of this content and name, with the same errors."""
         ...

@@ -15,7 +15,7 @@ OPTIONS = ConvertOptions()
 def admit_bytes(tmp_path: Path, data: bytes, mime: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(data)
-    admit(path=path, mime=mime, size=len(data), name="file", options=OPTIONS)
+    admit(file=path, mime=mime, size=len(data), name="file", options=OPTIONS)
 
 
 def zipped(*members: tuple[str, bytes]) -> bytes:
@@ -40,7 +40,7 @@ def test_each_type_has_its_own_size_limit(mime: str, size: int) -> None:
 
 def test_a_line_of_200_mb_is_refused_by_size_without_reading_it() -> None:
     with pytest.raises(FileTooLarge):
-        admit(path=Path("/nonexistent"), mime=MARKDOWN, size=200 << 20, name="a.md", options=OPTIONS)
+        admit(file=Path("/nonexistent"), mime=MARKDOWN, size=200 << 20, name="a.md", options=OPTIONS)
 
 
 def test_an_honest_office_file_is_admitted(tmp_path: Path) -> None:

@@ -213,6 +213,8 @@ class Site:
     def close(self) -> None:
         self.collections.store.close()
         self.vectors.close()
+        if hasattr(self, "_conversions"):
+            self._conversions.close()
 
     # What came of it
 
