@@ -40,12 +40,16 @@ def hashed(transaction: Transaction, source: SourceRow) -> None:
 
 def done(transaction: Transaction, source: SourceRow) -> None:
     """The source is served as it was seen; one that changed meanwhile stays pending."""
-    hashed(transaction, source)
-    driver(transaction).execute(
-        "UPDATE source SET state = 'done', reason = NULL, attempts = 0, crashes = 0, not_before_ns = 0 "
+    fingerprint = None if source.fingerprint is None else bytes.fromhex(source.fingerprint)
+    settled = driver(transaction).execute(
+        "UPDATE source SET state = 'done', reason = NULL, attempts = 0, crashes = 0, not_before_ns = 0, "
+        "fingerprint = coalesce(:fingerprint, fingerprint), mime = iif(:fingerprint IS NULL, mime, :mime) "
         "WHERE id = :id AND seq = :seq AND state = 'pending'",
-        {"id": source.id, "seq": source.seq},
+        {"id": source.id, "seq": source.seq, "fingerprint": fingerprint, "mime": source.mime},
     )
+    if settled.rowcount:
+        return
+    hashed(transaction, source)
     driver(transaction).execute(
         "UPDATE source SET crashes = 0 WHERE id = :id AND seq <> :seq", {"id": source.id, "seq": source.seq}
     )
