@@ -1,0 +1,1 @@
+"""The chunkers exactly as the packages that introduced them published them."""
