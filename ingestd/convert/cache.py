@@ -3,7 +3,6 @@
 Safe to delete as a whole or in part at any time. What cannot be converted is not kept here.
 """
 
-import json
 import logging
 import os
 import threading
@@ -11,9 +10,10 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+from ingestd.convert.entry import packed, unpacked
 from ingestd.errors import OutOfSpace
 from ingestd.failpoints import failpoint
-from ingestd.model.document import Document, document_as_json, document_from_json
+from ingestd.model.document import Document
 from ingestd.model.identity import Digest, Fingerprint
 
 _LOG = logging.getLogger(__name__)
@@ -59,10 +59,10 @@ class ConversionCache:
         """The document kept for these bytes and this conversion; an entry that cannot be read is removed."""
         path = self._path(fingerprint, digest)
         try:
-            document = document_from_json(json.loads(zlib.decompress(path.read_bytes())))
+            document = unpacked(path.read_bytes())
         except FileNotFoundError:
             return None
-        except (zlib.error, ValueError, KeyError, TypeError, OSError) as error:
+        except (zlib.error, ValueError, KeyError, TypeError, IndexError, OSError) as error:
             _LOG.warning("conversion cache entry is corrupt", extra={"entry": str(path), "reason": str(error)})
             path.unlink(missing_ok=True)
             return None
@@ -81,11 +81,10 @@ class ConversionCache:
         OutOfSpace
             When the disk is full even after evicting.
         """
-        value = json.dumps(document_as_json(document), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-        compressed = zlib.compress(value.encode("utf-8"), 3)
         path = self._path(fingerprint, digest)
+        content = packed(document)
         try:
-            written = self._write(path, compressed)
+            written = self._write(path, content)
         except OSError as error:
             raise OutOfSpace(f"the conversion cache cannot write to {path.parent}: {error.strerror}") from error
         with self._lock:
@@ -102,10 +101,9 @@ class ConversionCache:
         with self._lock:
             self._aside += 1
             aside = path.with_name(f"{os.getpid()}-{self._aside}{_ASIDE}")
-        path.parent.mkdir(parents=True, exist_ok=True)
         failpoint("convert.cache.write")
         try:
-            aside.write_bytes(content)
+            _write_bytes(aside, content)
             failpoint("convert.cache.written")
             aside.replace(path)
         except OSError:
@@ -128,6 +126,14 @@ class ConversionCache:
         self._bytes = held
         # What is pinned may be over the limit by itself: look again only when it has grown.
         self._evict_above = max(self._limit_bytes, int(held * (2 - _EVICT_TO)))
+
+
+def _write_bytes(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def _entries(directory: Path) -> list[tuple[int, int, Path]]:

@@ -1,11 +1,13 @@
+import json
 import os
+import zlib
 from pathlib import Path
 
 import pytest
 
 from ingestd.convert import ConversionCache
 from ingestd.errors import OutOfSpace
-from ingestd.model.document import Block, BlockType, Document
+from ingestd.model.document import Block, BlockType, Document, document_as_json
 from ingestd.model.identity import Digest, Fingerprint
 
 DIGEST = Digest("d" * 64)
@@ -41,7 +43,42 @@ def test_what_was_put_is_got_back_equal(tmp_path: Path) -> None:
     assert ConversionCache(tmp_path, 1 << 20).get(fingerprint(1), DIGEST) == document("héllo\r\n😀")
 
 
-@pytest.mark.parametrize("content", [b"", b"garbage", b"x\x9c\x03\x00\x00\x00\x00\x01"])
+def test_blocks_whose_text_stands_in_the_markdown_and_blocks_whose_text_does_not_come_back_equal(
+    tmp_path: Path,
+) -> None:
+    whole = "# Über\n\nText *with* marks.\n\n" + "| a |\n" * 300
+    blocks = (
+        Block(type=BlockType.SECTION, text="Über", start=0, end=6, level=1),
+        Block(type=BlockType.PARAGRAPH, text="Text with marks.", start=8, end=26),
+        Block(type=BlockType.TABLE, text=whole[28:], start=28, end=len(whole)),
+        Block(type=BlockType.FURNITURE, text="", start=len(whole), end=len(whole)),
+    )
+    made = Document(title="t", markdown=whole, blocks=blocks, converter="x/1")
+    cache = ConversionCache(tmp_path, 1 << 20)
+    cache.put(fingerprint(1), DIGEST, made)
+    assert cache.get(fingerprint(1), DIGEST) == made
+
+
+def test_an_entry_that_holds_every_text_twice_is_read_as_well(tmp_path: Path) -> None:
+    cache = ConversionCache(tmp_path, 1 << 20)
+    cache.put(fingerprint(1), DIGEST, document("a"))
+    (entry,) = entries(tmp_path)
+    entry.write_bytes(zlib.compress(json.dumps(document_as_json(document("an older entry"))).encode()))
+    assert cache.get(fingerprint(1), DIGEST) == document("an older entry")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"garbage",
+        b"x\x9c\x03\x00\x00\x00\x00\x01",
+        *(
+            zlib.compress(text)
+            for text in (b"{}", b"[]", b'{"blocks": [[]]}', b'{"markdown": 1, "blocks": [[1, null]]}')
+        ),
+    ],
+)
 def test_a_corrupt_entry_is_a_miss_and_is_removed(tmp_path: Path, content: bytes) -> None:
     cache = ConversionCache(tmp_path, 1 << 20)
     cache.put(fingerprint(1), DIGEST, document("a"))
