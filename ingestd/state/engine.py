@@ -2,12 +2,13 @@
 
 import sqlite3
 import threading
+from collections import deque
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import Connection, create_engine, event, exc
-from sqlalchemy.pool import NullPool, QueuePool, StaticPool
+from sqlalchemy.pool import NullPool, StaticPool
 
 from ingestd.errors import OutOfSpace, StateUnusable, TransientError
 from ingestd.failpoints import failpoint
@@ -37,14 +38,10 @@ class Ledger:
         self.file = file
         self._lock = threading.RLock()
         self._writer = create_engine("sqlite://", creator=self._connect, poolclass=StaticPool)
-        # A new connection costs ten times a look: as many as there are threads at work are kept.
-        self._reader = create_engine(
-            "sqlite://",
-            creator=self._connect_read_only,
-            poolclass=QueuePool,
-            pool_size=_READERS_KEPT,
-            max_overflow=-1,
-        )
+        self._reader = create_engine("sqlite://", creator=self._connect_read_only, poolclass=NullPool)
+        # A new connection costs ten looks, and a pool's hands cost two: as many as threads are at work are kept here.
+        self._kept: deque[Connection] = deque()
+        self._keeping = _READERS_KEPT
         # A transaction that reads first and writes later would fail at once beside another writer: take the lock first.
         event.listen(self._writer, "begin", _begin_immediate)
         event.listen(self._reader, "begin", _begin)
@@ -75,8 +72,18 @@ class Ledger:
     @contextmanager
     def read(self) -> Generator[Transaction]:
         """One short, consistent look; safe from any thread. Long ones let the write-ahead log grow."""
-        with _translated(self.file), self._reader.begin() as transaction:
-            yield transaction
+        with _translated(self.file):
+            connection = self._kept_reader() or self._reader.connect()
+            try:
+                with connection.begin():
+                    yield connection
+            except BaseException:
+                connection.close()
+                raise
+            if len(self._kept) < self._keeping:
+                self._kept.append(connection)
+            else:
+                connection.close()
 
     def reading_connection(self) -> Connection:
         """Connection for many single reads, each seeing the newest commit; the caller closes it."""
@@ -86,10 +93,20 @@ class Ledger:
     def close(self) -> None:
         """Checkpoint, then close."""
         with self._lock:
+            self._keeping = 0
+            while reader := self._kept_reader():
+                reader.close()
             self._reader.dispose()
             self._looker.dispose()
             # Last: only a connection that may write can checkpoint.
             self._writer.dispose()
+
+    def _kept_reader(self) -> Connection | None:
+        # Many threads look: whether one is left is known by taking it.
+        try:
+            return self._kept.pop()
+        except IndexError:
+            return None
 
     def _connect(self) -> sqlite3.Connection:
         with _translated(self.file):
