@@ -117,7 +117,7 @@ def main() -> None:
     work = Path(tempfile.mkdtemp(prefix="ingestd-scan-", dir=options.folder))
     try:
         build(work / "root", options.files, options.per_directory)
-        results = []
+        results: list[dict[str, Any]] = []
         for step in ("walk", "first", "unchanged", "walk"):
             arguments = [sys.executable, __file__, "--step", step, "--work", str(work)]
             output = subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
