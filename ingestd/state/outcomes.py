@@ -43,7 +43,8 @@ def done(transaction: Transaction, source: SourceRow) -> None:
     fingerprint = None if source.fingerprint is None else bytes.fromhex(source.fingerprint)
     settled = driver(transaction).execute(
         "UPDATE source SET state = 'done', reason = NULL, attempts = 0, crashes = 0, not_before_ns = 0, "
-        "fingerprint = coalesce(:fingerprint, fingerprint), mime = iif(:fingerprint IS NULL, mime, :mime) "
+        "fingerprint = coalesce(:fingerprint, fingerprint), "
+        "mime = CASE WHEN :fingerprint IS NULL THEN mime ELSE :mime END "
         "WHERE id = :id AND seq = :seq AND state = 'pending'",
         {"id": source.id, "seq": source.seq, "fingerprint": fingerprint, "mime": source.mime},
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from random import Random
 
 import pytest
 
@@ -74,3 +75,40 @@ def test_only_sources_that_are_still_pending_are_worked_on(ledger: Ledger):
         outcomes.forget(transaction, one.id)
         assert sources.still_pending(transaction, [one.id, two.id, 99]) == {two.id}
         assert sources.still_pending(transaction, []) == frozenset()
+
+
+def test_the_next_sources_that_are_due_are_found_without_sorting_all_that_are(ledger: Ledger):
+    with ledger.read() as transaction:
+        with statements(transaction) as seen:
+            sources.due(transaction, 5, 3, [1], after=(False, 7))
+        assert "USE TEMP B-TREE FOR ORDER BY" not in plan_of(transaction, seen[0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sources_are_due_by_id_and_those_that_crashed_last(ledger: Ledger, seed: int):
+    draw = Random(seed)
+    with ledger.write("scan") as transaction:
+        ids = [roots.record(transaction, name, b"/" + name.encode(), "c", "configured").id for name in "abc"]
+        roots.set_state(transaction, ids[2], "vanished", "unmounted")
+        for number in range(60):
+            transaction.exec_driver_sql(
+                "INSERT INTO source(root_id, directory, name, looked_ns, state, crashes, not_before_ns) "
+                "VALUES(?, x'', ?, 1, ?, ?, ?)",
+                (
+                    draw.choice(ids),
+                    str(number).encode(),
+                    draw.choice(["pending", "pending", "pending", "done", "held"]),
+                    draw.choice([0, 0, 1, 2]),
+                    draw.choice([0, 0, 5, 99]),
+                ),
+            )
+        rows = transaction.exec_driver_sql(
+            "SELECT crashes > 0, id FROM source WHERE state = 'pending' AND not_before_ns <= 10 AND root_id IN (?, ?) "
+            "ORDER BY 1, 2",
+            (ids[0], ids[1]),
+        ).all()
+        expected = [(bool(crashed), id_) for crashed, id_ in rows]
+        for after in [(False, 0), *expected]:
+            for limit in (1, 4, 60):
+                found = sources.due(transaction, 10, limit, [*ids[:2], ids[2]], after=after)
+                assert [(one.crashes > 0, one.id) for one in found] == [one for one in expected if one > after][:limit]
