@@ -15,8 +15,9 @@ from ingestd.publish.swap import NewVersion, publish
 from ingestd.state import documents, sources
 from ingestd.state.engine import Transaction
 
-TEXTS_AT_ONCE = 128
-"""Texts handed to the embedder between two looks at the stop flag; the cache keeps what was done."""
+TEXTS_AT_ONCE = 512
+"""Texts handed to the embedder at once: of many it makes batches of one length. The stop flag is looked at after each
+batch; the cache keeps what was done."""
 
 _Vector = NDArray[float32]
 Vectors = dict[tuple[int, str], _Vector]
@@ -131,13 +132,19 @@ def embed_texts(parts: Parts, embedding: Embedding, texts: Sequence[str], tally:
     if parts.stop.is_set():
         raise Stopped
 
-    def stop_between_batches(_texts: int) -> None:
+    counted = 0
+
+    def stop_between_batches(done: int) -> None:
+        nonlocal counted
+        # At once: what was embedded stays embedded, however the call ends.
+        tally.add("embedded", done)
+        counted += done
         parts.between()
         if parts.stop.is_set():
             raise Stopped
 
     embedded = embedding.vectors(texts, progress=stop_between_batches)
-    tally.add("embedded", embedded.embedded)
+    tally.add("embedded", embedded.embedded - counted)
     tally.add("vectors_reused", embedded.reused)
     tally.spent("embed", embedded.seconds)
     return {(id(embedding), text): row for text, row in zip(texts, embedded.matrix, strict=True)}

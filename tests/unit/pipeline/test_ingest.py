@@ -397,3 +397,16 @@ def test_a_stop_in_the_middle_of_a_large_document_gives_its_claim_back_and_embed
     site.sync()
     assert len(site.served()) == 1
     assert site.tally.counts["vectors_reused"] == before
+
+
+def test_texts_that_were_embedded_before_a_stop_are_counted(site: Site) -> None:
+    site.write("a.md", "".join(sections(f"Name {number}") for number in range(100)))
+
+    def stop() -> None:
+        if _embedded(site):
+            site.stop.set()
+
+    site.between = stop
+    site.sync()
+    assert site.served() == set()
+    assert 0 < site.tally.counts["embedded"] == _embedded(site) < 100
