@@ -199,7 +199,8 @@ def _convert(
 ) -> tuple[Document, bool]:
     assert source.fingerprint is not None and source.mime is not None and source.signature is not None  # noqa: PT018
     name = display(source.path.rpartition(b"/")[2])
-    cached = plan.conversions.cached(source.fingerprint, source.mime, name)
+    # What was read just now is looked for in the cache by the conversion itself; what was not need not be, if it is there.
+    cached = plan.conversions.cached(source.fingerprint, source.mime, name) if staged is None else None
     if cached is not None:
         return cached, True
     fresh = staged or _stage(parts, plan, source, source.mime)

@@ -110,7 +110,8 @@ class WatchedConversions(Conversions):
     before: Callable[[str], None]
 
     def convert(self, **file: Any) -> Converted:
-        self.before(file["name"])
+        if not self.is_cached(file["fingerprint"], file["mime"]):
+            self.before(file["name"])
         return super().convert(**file)
 
 
