@@ -87,9 +87,8 @@ class VectorCache:
     def put(self, embed: Digest, texts: Sequence[TextHash], vectors: Matrix) -> None:
         """Keep the vectors, shape ``(len(texts), dimension)``; rows that are no unit vectors are left out."""
         bad = set(bad_rows(vectors, rows=len(texts), dimension=vectors.shape[1]))
-        rows = [
-            (bytes.fromhex(text), vectors[at].astype("<f4").tobytes()) for at, text in enumerate(texts) if at not in bad
-        ]
+        numbers = vectors.astype("<f4", copy=False)
+        rows = [(bytes.fromhex(text), numbers[at].tobytes()) for at, text in enumerate(texts) if at not in bad]
         with self._lock, self._going_on("written"):
             if self._database is not None and rows:
                 failpoint("embed.cache_put")
