@@ -37,6 +37,7 @@ def run(invocation: Invocation) -> ExitCode:
         configuration=invocation.configuration,
         state_dir=invocation.state_dir,
         adopt=invocation.arguments.adopt,
+        command="run",
     )
     wake = threading.Event()
     with Signals(wake=wake.set) as signals, Owner(ownership, signals.stop) as owner:

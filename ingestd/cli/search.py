@@ -7,7 +7,7 @@ from typing import Any
 
 from ingestd.cli.arguments import Commands, add_command, add_json, positive
 from ingestd.cli.invocation import Invocation, named_paths
-from ingestd.cli.owning import asked_owner, searched_without_owner
+from ingestd.cli.owning import searched
 from ingestd.cli.report import Answer, Document, Line, Part
 
 _EXCERPT_CHARS = 300
@@ -40,8 +40,7 @@ def run(invocation: Invocation) -> Answer:
         "path": path,
         "tags": given.tag or [],
     }
-    found = asked_owner(invocation, "search", arguments, timeout_seconds=30.0)
-    return Answer(document=found or searched_without_owner(invocation, arguments), report=report)
+    return Answer(document=searched(invocation, arguments, timeout_seconds=30.0), report=report)
 
 
 def report(document: Document) -> Iterator[Part]:

@@ -66,7 +66,8 @@ def report(document: Document) -> Iterator[Part]:
 
 def _daemon(daemon: Mapping[str, Any]) -> Line:
     if working := daemon.get("working"):
-        return Line(f"no daemon runs on this state; process {working['pid']} works on it since {working['since']}")
+        doing = f"does `ingestd {working['command']}`" if working.get("command") else "works on it"
+        return Line(f"no daemon runs on this state; process {working['pid']} {doing} since {working['since']}")
     if not daemon["running"]:
         return Line("no daemon runs on this state", "faint")
     return Line(f"the daemon runs (process {daemon['pid']}, since {daemon['since']})", "good")

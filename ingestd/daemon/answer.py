@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ingestd.daemon.ask import READ
 from ingestd.daemon.owner import Owner
 from ingestd.daemon.reading import search_document, status_document
 from ingestd.daemon.requests import Requests, Values
@@ -16,7 +17,6 @@ from ingestd.wiring.engines import clock
 if TYPE_CHECKING:
     from ingestd.daemon.passes import Hooks
 
-READ = ("status", "search", "show", "verify")
 QUICK = ("retry", "forget", "confirm")
 LONG = ("sync", "reindex")
 

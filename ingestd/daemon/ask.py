@@ -21,6 +21,9 @@ PROTOCOL = 1
 """Raised when a request or a reply changes its meaning; ingestd of another number is refused on both sides."""
 REQUEST_BYTES = 64 * 1024
 
+READ = ("status", "search", "show", "verify")
+"""Commands that change nothing: what an owner that died did not answer can be asked again."""
+
 Values = dict[str, Any]
 """A JSON object."""
 
@@ -86,9 +89,11 @@ def ask(
                 send_frame(channel, request)
             return _reply(channel, deadline, progress)
         except TimeoutError as error:
-            raise errors.TransientError(f"the daemon did not reply to {command!r} in {timeout_seconds:g} s") from error
+            raise errors.TransientError(
+                f"the owner of the state did not reply to {command!r} in {timeout_seconds:g} s"
+            ) from error
         except (EOFError, OSError) as error:
-            raise OwnerAbsent(f"the daemon left before it replied to {command!r}", asked=True) from error
+            raise OwnerAbsent(f"the owner of the state left before it replied to {command!r}", asked=True) from error
 
 
 def _reply(channel: socket.socket, deadline: float | None, progress: Callable[[Values], None] | None) -> Values:
@@ -97,7 +102,7 @@ def _reply(channel: socket.socket, deadline: float | None, progress: Callable[[V
             channel.settimeout(None)
         frame, _ = receive_frame(channel, deadline=deadline)
         if frame.get("protocol") != PROTOCOL:
-            raise of_another_version("the running daemon", frame, "this command")
+            raise of_another_version("the owner of the state", frame, "this command")
         if "error" in frame:
             raise error_from_json(frame["error"])
         if "reply" in frame:
@@ -110,5 +115,6 @@ def of_another_version(peer: str, frame: Values, ours: str) -> errors.Configurat
     """Error that tells a peer of another protocol so; ``peer`` and ``ours`` are nouns for people."""
     return errors.ConfigurationError(
         f"{peer} is ingestd {frame.get('version', 'unknown')} with control protocol {frame.get('protocol', 'unknown')}, "
-        f"{ours} is ingestd {__version__} with protocol {PROTOCOL}: restart the daemon with the version in use"
+        f"{ours} is ingestd {__version__} with protocol {PROTOCOL}: restart the daemon, or wait for the "
+        "command that works on the state, and then use one version"
     )

@@ -31,6 +31,7 @@ Answer = Callable[[str, Values], Values | Generator[Values, None, Values]]
 """Takes the command and its arguments. It runs in a thread of its own beside others. A generator's values are sent
 as progress, its return value is the reply; it is closed when the client leaves."""
 
+_BUSY = "the owner of the state is busy with commands: ask again"
 _CREDENTIALS = struct.Struct("3i")
 _log = Log(__name__)
 
@@ -60,6 +61,7 @@ class ControlServer:
         self.path = path
         self._answer = answer
         self._closing = threading.Event()
+        self._cutting_off = threading.Event()
         self._lock = threading.Lock()
         self._connections: dict[socket.socket, threading.Thread] = {}
         self._waker, self._woken = socket.socketpair()
@@ -119,7 +121,7 @@ class ControlServer:
             channel.setblocking(True)  # noqa: FBT003  positional in the standard library
             if not self._took(channel):
                 with suppress(_ClientLeft), channel:
-                    _send_error(channel, errors.TransientError("the daemon is busy with commands", delay_seconds=1.0))
+                    _send_error(channel, errors.TransientError(_BUSY, delay_seconds=1.0))
 
     def _took(self, channel: socket.socket) -> bool:
         thread = threading.Thread(target=self._serve, args=(channel,), name="ingestd-control-answer", daemon=True)
@@ -153,9 +155,14 @@ class ControlServer:
             _send_error(channel, error)
         except _ClientLeft:
             raise
-        except Exception as error:  # noqa: BLE001  a bug in one command must not take the owner down
+        except Exception as error:  # A bug in one command must not take the owner down.
+            if self._cutting_off.is_set():
+                # The state was closed under it, and nobody hears of it: the command asks again, elsewhere.
+                raise _ClientLeft from error
             _log.exception("control.command_failed", command=command)
-            failure = f"the daemon failed on {command!r} with {type(error).__name__}: its log has the traceback"
+            failure = (
+                f"the owner of the state failed on {command!r} with {type(error).__name__}: its log has the traceback"
+            )
             _send_error(channel, errors.IngestdError(failure))
 
     def _join(self, seconds: float) -> bool:
@@ -167,6 +174,7 @@ class ControlServer:
         return not any(thread.is_alive() for thread in threads)
 
     def _cut_off(self) -> None:
+        self._cutting_off.set()
         with self._lock:
             for channel in self._connections:
                 with suppress(OSError):
@@ -180,16 +188,16 @@ class _ClientLeft(Exception):
 def _request(channel: socket.socket) -> tuple[str, Values]:
     if not _trusted(channel):
         raise errors.ConfigurationError(
-            "the daemon answers its own user and root alone: run the command as one of them"
+            "the owner of the state answers its own user and root alone: run the command as one of them"
         )
     try:
         request, _ = receive_frame(channel, deadline=time.monotonic() + REQUEST_SECONDS, limit_bytes=REQUEST_BYTES)
     except (OSError, EOFError) as error:
         raise _ClientLeft from error
     except (ValueError, RecursionError) as error:
-        raise errors.ConfigurationError(f"the daemon cannot read the request: {error}") from error
+        raise errors.ConfigurationError(f"the owner of the state cannot read the request: {error}") from error
     if request.get("protocol") != PROTOCOL:
-        raise of_another_version("the command", request, "the running daemon")
+        raise of_another_version("the command", request, "the owner of the state")
     command, arguments = request.get("command"), request.get("arguments")
     if not isinstance(command, str) or not isinstance(arguments, dict):
         raise errors.ConfigurationError("a request holds a command and its arguments")

@@ -35,6 +35,12 @@ class Holder:
     pid: int
     since: str
     """Start of the ownership, UTC, ISO 8601."""
+    command: str = ""
+    """What it owns the state for, such as ``sync``; empty where it did not say."""
+
+    def __str__(self) -> str:
+        doing = f"`ingestd {self.command}`, " if self.command else ""
+        return f"process {self.pid} ({doing}since {self.since})"
 
 
 class StateLock:
@@ -46,12 +52,17 @@ class StateLock:
     ----------
     directory
         The state directory; made, readable by its owner alone, when it is missing.
+    command
+        What the state is owned for, written into the file.
     filesystem_type
         Gives ``f_type`` of the file system that holds a path, 0 where it cannot be known.
     """
 
-    def __init__(self, directory: Path, *, filesystem_type: Callable[[Path], int] | None = None) -> None:
+    def __init__(
+        self, directory: Path, *, command: str = "", filesystem_type: Callable[[Path], int] | None = None
+    ) -> None:
         self.path = directory / LOCK_NAME
+        self._command = command
         self._filesystem_type = filesystem_type or statfs_type
         self._descriptor: int | None = None
 
@@ -84,7 +95,8 @@ class StateLock:
         while not self._try():
             left = deadline - time.monotonic()
             if left <= 0 or stop.wait(min(left, _LOOK_SECONDS)):
-                raise StateLocked(self._refusal(wait_seconds, interrupted=stop.is_set()))
+                waited = "the waiting was interrupted" if stop.is_set() else f"waited {wait_seconds:g} s"
+                raise StateLocked(refusal(self.path.parent, waited))
         return self
 
     def release(self) -> None:
@@ -126,7 +138,7 @@ class StateLock:
             return False
         failpoint("lock.taken")
         self._descriptor = descriptor
-        note = f"pid {os.getpid()}\nsince {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n"
+        note = f"pid {os.getpid()}\nsince {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\ncommand {self._command}\n"
         try:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, note.encode("ascii"), 0)
@@ -143,14 +155,14 @@ class StateLock:
         except OSError as error:
             raise StateUnusable(_cannot_use(self.path, error)) from error
 
-    def _refusal(self, wait_seconds: float, *, interrupted: bool) -> str:
-        holder = read_holder(self.path.parent)
-        who = "another process" if holder is None else f"process {holder.pid} (since {holder.since})"
-        waited = "; the waiting was interrupted" if interrupted else f" after {wait_seconds:g} s of waiting"
-        return (
-            f"the state {self.path.parent} is owned by {who}{waited}: stop it, wait for it, "
-            "or name another state with --state-dir"
-        )
+
+def refusal(directory: Path, waited: str) -> str:
+    """Message for people: who owns the state, and for what."""
+    who = read_holder(directory) or "another process"
+    return (
+        f"the state {directory} is owned by {who}; {waited}: stop it, wait for it, or name another state with "
+        "--state-dir"
+    )
 
 
 def read_holder(directory: Path) -> Holder | None:
@@ -164,7 +176,9 @@ def read_holder(directory: Path) -> Holder | None:
         key, _, value = line.partition(" ")
         fields[key] = value
     pid = fields.get("pid", "")
-    return Holder(pid=int(pid), since=fields.get("since", "unknown")) if pid.isdecimal() else None
+    if not pid.isdecimal():
+        return None
+    return Holder(pid=int(pid), since=fields.get("since", "unknown"), command=fields.get("command", ""))
 
 
 def present_holder(directory: Path) -> Holder | None:

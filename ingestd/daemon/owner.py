@@ -33,6 +33,10 @@ class Ownership:
     state_dir: Path
     adopt: bool = False
     """Take over collections that another state claims."""
+    command: str = ""
+    """What the state is owned for, told to those who find it owned."""
+    wait_seconds: float | None = None
+    """How long to wait for the owner before this one; ``None``: :data:`LOCK_SECONDS`."""
 
 
 class Owner:
@@ -56,8 +60,9 @@ class Owner:
 
     def __enter__(self) -> Self:
         with ExitStack() as exits:
-            lock = exits.enter_context(StateLock(self.places.directory))
-            lock.acquire(LOCK_SECONDS, self._stop)
+            lock = exits.enter_context(StateLock(self.places.directory, command=self._ownership.command))
+            wait_seconds = self._ownership.wait_seconds
+            lock.acquire(LOCK_SECONDS if wait_seconds is None else wait_seconds, self._stop)
             instance = Instance(self.settings.instance)
             self.ledger = open_ledger(self.places, instance=instance, configuration=self._ownership.configuration)
             exits.callback(self.ledger.close)

@@ -43,6 +43,8 @@ class Hooks:
 
     between: Callable[[], None] = lambda: None
     """Nothing is half done: a moment to answer others."""
+    began: Callable[[Parts], None] = lambda _parts: None
+    """The pass knows its roots, and has not begun to work on them."""
     progress: Callable[[dict[str, Any]], None] = lambda _event: None
     """``{"stage", "done", "total"}`` as the command line's progress bars take it."""
 
@@ -158,7 +160,9 @@ def _parts(owner: Owner, registered: Registered, tally: Tally, hooks: Hooks) -> 
         done = tally.counts["documents"]
         hooks.progress({"stage": "documents", "done": done, "total": done + _pending(owner)})
 
-    return owner.parts(registered, between=between)
+    parts = owner.parts(registered, between=between)
+    hooks.began(parts)
+    return parts
 
 
 def _pending(owner: Owner) -> int:

@@ -7,11 +7,15 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from typing import Any
 
-from ingestd.errors import TransientError
+from ingestd.errors import IngestdError, TransientError
 
 _PROGRESS_SECONDS = 1.0
 
 Values = dict[str, Any]
+
+
+def _stopping() -> IngestdError:
+    return TransientError("the daemon stops, and what was asked was not begun: ask again once it is started")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +36,26 @@ class Requests:
         Called after a request was put in.
     progress
         What to tell those who wait.
+    refused
+        What a request that was not begun ends with, once no more are taken.
     """
 
-    def __init__(self, wake: Callable[[], None], progress: Callable[[], Values]) -> None:
+    def __init__(
+        self,
+        wake: Callable[[], None],
+        progress: Callable[[], Values],
+        refused: Callable[[], IngestdError] = _stopping,
+    ) -> None:
         self._queue: queue.SimpleQueue[Request] = queue.SimpleQueue()
         self._wake = wake
         self._progress = progress
+        self._refused = refused
         self._closed = False
 
     def ask(self, command: str, arguments: Values) -> Generator[Values, None, Values]:
         """Put the request in and wait for its reply, telling of progress meanwhile."""
         if self._closed:
-            raise TransientError("the daemon is stopping: ask again once it is started")
+            raise self._refused()
         request = Request(command, arguments)
         self._queue.put(request)
         if self._closed:
@@ -56,7 +68,7 @@ class Requests:
             except FutureTimeout:
                 yield self._progress()
             except CancelledError as error:
-                raise TransientError("the daemon stopped before it was done: ask again once it is started") from error
+                raise self._refused() from error
 
     def take(self) -> Request | None:
         """Oldest request that waits."""
@@ -68,6 +80,10 @@ class Requests:
     def put_back(self, request: Request) -> None:
         """Let a request wait for a better moment."""
         self._queue.put(request)
+
+    def refuse(self) -> None:
+        """Refuse new requests; those that wait can still be taken."""
+        self._closed = True
 
     def close(self) -> None:
         """Refuse new requests; cancel those that wait."""

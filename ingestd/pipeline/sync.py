@@ -59,6 +59,7 @@ def settle_all(parts: Parts, tally: Tally, settling: Settling[int]) -> Pass:
         elif now - since >= PATIENCE_SECONDS + 2 * parts.settle_seconds:
             _leave(parts, paused)
             break
+        parts.between()
         parts.stop.wait(min(wait.seconds, _LONGEST_WAIT_SECONDS))
     return Pass(paused=paused, stopped=parts.stop.is_set())
 

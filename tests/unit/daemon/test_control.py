@@ -229,7 +229,7 @@ def test_a_daemon_of_another_version_is_told_of(path: Path) -> None:
         thread = threading.Thread(target=newer)
         thread.start()
         with pytest.raises(
-            errors.ConfigurationError, match=r"running daemon is ingestd 3\.0\.0 with control protocol 7"
+            errors.ConfigurationError, match=r"owner of the state is ingestd 3\.0\.0 with control protocol 7"
         ):
             ask(path, "status", {}, timeout_seconds=30)
         thread.join(30)
