@@ -1,8 +1,10 @@
 """Works off what is due: looks, prepares in parallel, publishes in groups; one thread decides and writes the ledger."""
 
-from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import replace
+from queue import Empty, SimpleQueue
 
 from ingestd.discover.settle import Settling
 from ingestd.errors import EmbedderUnavailable, IngestdError, PermanentError, SourceGone, TransientError
@@ -39,6 +41,8 @@ class Ingestion:
         self._tally = tally
         self._choosing = Choosing(parts, tally, settling)
         self._running: dict[Future[Outcome], SourceRow] = {}
+        # Waiting for the futures themselves would take the lock of each, for each that ends.
+        self._ended: SimpleQueue[Future[Outcome]] = SimpleQueue()
         self._prepared: list[Prepared] = []
         self._same: list[SourceRow] = []
         self._first_prepared = 0.0
@@ -90,17 +94,22 @@ class Ingestion:
             source = replace(one.source, attempts=one.source.attempts + 1)
             future = pool.submit(prepare, self._parts, one.plan, one.generation, source, self._tally)
             self._running[future] = source
+            future.add_done_callback(self._ended.put)
         return chosen is not None
 
     def _in_hand(self) -> list[SourceRow]:
         return [*self._running.values(), *(prepared.source for prepared in self._prepared), *self._same]
 
     def _collect(self) -> None:
-        if not self._running:
-            return
-        finished, _ = wait(self._running, timeout=GROUP_SECONDS, return_when=FIRST_COMPLETED)
-        for future in finished:
+        for future in self._just_ended() if self._running else ():
             self._settle(self._running.pop(future), future.result())
+
+    def _just_ended(self) -> Iterator[Future[Outcome]]:
+        """What was made ready since; waits a while for the first."""
+        with suppress(Empty):
+            yield self._ended.get(timeout=GROUP_SECONDS)
+            while True:
+                yield self._ended.get_nowait()
 
     def _settle(self, claimed: SourceRow, outcome: Outcome) -> None:
         match outcome:
@@ -124,7 +133,7 @@ class Ingestion:
         if not self._prepared and not self._same:
             return False
         texts = sum(len(prepared.chunks) for prepared in self._prepared)
-        size = sum(len(chunk.text) for prepared in self._prepared for chunk in prepared.chunks)
+        size = sum(prepared.characters for prepared in self._prepared)
         return (
             len(self._prepared) >= GROUP_DOCUMENTS
             or len(self._same) >= _WINDOW

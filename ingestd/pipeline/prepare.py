@@ -35,6 +35,8 @@ class Prepared:
     origin: Origin
     made: Made
     chunks: tuple[Chunk, ...]
+    characters: int
+    """Of the chunks' texts."""
     ids: tuple[PointId, ...]
     converted: bool
     """False when the conversion came from the cache."""
@@ -156,6 +158,7 @@ def _convert_and_chunk(
         origin=origin,
         made=made,
         chunks=chunks,
+        characters=sum(len(one.text) for one in chunks),
         ids=point_ids(chunks, doc_id, recipe.embed.digest),
         converted=not reused,
     )
