@@ -34,8 +34,6 @@ an element of Unstructured whose text is no string         ``AttributeError``   
 
 from ingestd.chunk.compat.grain_growth.blocks import (
     BLOCK_TYPES,
-    MIN_FORMULA_CHARS,
-    SKIP_TYPES,
     Block,
     validate_blocks,
 )
@@ -64,6 +62,7 @@ from ingestd.chunk.compat.grain_growth.grains import (
 )
 from ingestd.chunk.compat.grain_growth.growth import Grain
 from ingestd.chunk.compat.grain_growth.prose import split_long_text, split_sentences
+from ingestd.chunk.compat.grain_growth.reading import MIN_FORMULA_CHARS, SKIP_TYPES
 from ingestd.chunk.compat.grain_growth.unstructured_blocks import from_unstructured
 
 VERSION = "1.0.0"

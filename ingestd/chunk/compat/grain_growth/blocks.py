@@ -1,16 +1,11 @@
 """Typed blocks as grain-growth 1.0.0 takes them."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple, NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
 BLOCK_TYPES: frozenset[str] = frozenset(
     {"authors", "caption", "footnote", "formula", "list", "paragraph", "section", "table", "title"}
 )
-SKIP_TYPES: set[str] = {"authors", "footnote"}
-"""Never in a chunk."""
-MIN_FORMULA_CHARS = 10
-"""A formula that is shorter, or has no letter, is skipped."""
-
 _SHOWN = 5
 """As many problems as a refusal names."""
 
@@ -23,19 +18,6 @@ class Block(TypedDict):
     page: int | None
     members: NotRequired[list["Block"]]
     """Only where the type is ``bound``: what `bind_formula_groups` put together."""
-
-
-class Read(NamedTuple):
-    """A block that was looked at once: its text is a string."""
-
-    type: str
-    text: str
-    page: int | None
-    at: int
-    """Position in the input."""
-    heading: str | None
-    """A section's text as it was given."""
-    members: tuple["Read", ...]
 
 
 def validate_blocks(blocks: object, *, strict: bool = True) -> list[str]:
@@ -57,29 +39,6 @@ def validate_blocks(blocks: object, *, strict: bool = True) -> list[str]:
     if strict and problems:
         raise ValueError("invalid blocks \N{EM DASH} " + "; ".join(problems[:_SHOWN]))
     return problems
-
-
-def read(blocks: Iterable[Block]) -> tuple[list[Read], list[Block]]:
-    """The blocks that go into chunks, then the skipped ones as they came.
-
-    Raises
-    ------
-    ValueError
-        Naming the block: it is no mapping, its type is missing or not hashable, or its text is no string.
-    """
-    kept: list[Read] = []
-    skipped: list[Block] = []
-    for at, block in enumerate(blocks):
-        kind = type_of(block, at)
-        if kind in SKIP_TYPES:
-            skipped.append(block)
-            continue
-        one = _read_one(block, kind, at)
-        if kind == "formula" and not _is_telling(one.text):
-            skipped.append(block)
-        else:
-            kept.append(one)
-    return kept, skipped
 
 
 def type_of(block: Block, at: int) -> str:
@@ -118,24 +77,6 @@ def text_of(block: Block, at: int) -> str:
 def page_of(block: Block) -> int | None:
     """The block's page; the first when it has none."""
     return block.get("page", 0)
-
-
-def _read_one(block: Block, kind: str, at: int) -> Read:
-    text = text_of(block, at)
-    if kind == "section":
-        return Read(kind, text, page_of(block), at, block.get("text"), ())
-    return Read(kind, text, page_of(block), at, None, _members(block, at) if kind == "bound" else ())
-
-
-def _members(block: Block, at: int) -> tuple[Read, ...]:
-    members = block.get("members")
-    if not isinstance(members, list) or not members:
-        raise ValueError(f"block {at}: a bound block needs its members; use the blocks that bind_formula_groups gives")
-    return tuple(Read(type_of(one, at), text_of(one, at), page_of(one), at, None, ()) for one in members)
-
-
-def _is_telling(formula: str) -> bool:
-    return len(formula) >= MIN_FORMULA_CHARS and any(map(str.isalpha, formula))
 
 
 def _fault(block: object, at: int) -> str:

@@ -9,7 +9,7 @@ from ingestd.chunk.compat.grain_growth.grains import (
     DEFAULT_MAX_CHARS,
     DEFAULT_TARGET_CHARS,
     FORMULA_LEAD_SENTENCES,
-    grow,
+    grow_into,
 )
 from ingestd.chunk.compat.grain_growth.growth import Grain
 
@@ -46,20 +46,24 @@ def chunk_document(
 
     Parameters
     ----------
-    blocks
-        In reading order. A list: of an iterator, all up to the first title is lost, as in the published package.
-    filename
-        The title where no block has one.
-    target_chars, max_chars, lead_sentences
-        As `grow` takes them.
+    blocks, filename, target_chars, max_chars, lead_sentences
+        As `grow_into` takes them.
 
     Raises
     ------
     ValueError
-        As `grow` does.
+        As `grow_into` does.
     """
-    grains, skipped = grow(blocks, filename, target_chars, max_chars, lead_sentences)
-    return [as_chunk(grain, filename, index) for index, grain in enumerate(grains)], skipped
+    chunks: list[Chunk] = []
+    skipped = grow_into(
+        lambda grain: chunks.append(as_chunk(grain, filename, len(chunks))),
+        blocks,
+        filename,
+        target_chars,
+        max_chars,
+        lead_sentences,
+    )
+    return chunks, skipped
 
 
 def as_chunk(grain: Grain, filename: str, index: int) -> Chunk:
@@ -73,7 +77,7 @@ def as_chunk(grain: Grain, filename: str, index: int) -> Chunk:
             "section": grain.section,
             "page_start": grain.page_start,
             "page_end": grain.page_end,
-            "block_types": ",".join(grain.types),
+            "block_types": grain.types,
             "chunk_index": index,
             "n_chars": len(grain.body),
         },

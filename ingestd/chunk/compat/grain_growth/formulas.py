@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ingestd.chunk.compat.grain_growth.blocks import Block, Read, page_of, text_of
+from ingestd.chunk.compat.grain_growth.blocks import Block, page_of, text_of
 from ingestd.chunk.compat.grain_growth.fences import fence
 from ingestd.chunk.compat.grain_growth.prose import ends_in_stop, split_sentences
+from ingestd.chunk.compat.grain_growth.reading import Reading
 
 BETWEEN = "\n\n"
 
@@ -25,7 +26,7 @@ def bind_formula_groups(blocks: Iterable[Block]) -> list[Block]:
     texts = [text_of(block, at) for at, block in enumerate(given)]
     bound: list[Block] = []
     done = 0
-    for start, stop in _groups(kinds, texts):
+    for start, stop in groups(kinds, texts):
         bound.extend(given[done:start])
         group = given[start:stop]
         bound.append(
@@ -35,43 +36,8 @@ def bind_formula_groups(blocks: Iterable[Block]) -> list[Block]:
     return bound + given[done:]
 
 
-def bind(kept: Sequence[Read]) -> list[Read]:
-    """As `bind_formula_groups`, for blocks that were read."""
-    bound: list[Read] = []
-    done = 0
-    for start, stop in _groups([one.type for one in kept], [one.text for one in kept]):
-        bound.extend(kept[done:start])
-        group = tuple(kept[start:stop])
-        bound.append(Read("bound", "", group[0].page, group[0].at, None, group))
-        done = stop
-    bound.extend(kept[done:])
-    return bound
-
-
-def render(members: Iterable[Read]) -> str:
-    """Members one below the other, formulas fenced."""
-    return BETWEEN.join(fence("formula", one.text) if one.type == "formula" else one.text for one in members)
-
-
-def cut_lead(members: Sequence[Read], max_chars: float, lead_sentences: int) -> tuple[str | None, tuple[Read, ...]]:
-    """What of the leading paragraph goes into a chunk before, then what stays together.
-
-    As many of its last sentences stay as are asked for, or as fit with the rest.
-    """
-    if members[0].type != "paragraph":
-        return None, tuple(members)
-    lead, rest = members[0], tuple(members[1:])
-    sentences = split_sentences(lead.text)
-    staying = _staying(sentences, max_chars - len(render(rest)), lead_sentences)
-    if staying is None:
-        return lead.text, rest
-    front, tail = sentences[: len(sentences) - staying], sentences[len(sentences) - staying :]
-    kept = (lead._replace(text=" ".join(tail)), *rest) if tail else rest
-    return " ".join(front) or None, kept
-
-
-def _groups(kinds: Sequence[str], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Half-open ranges of blocks that are bound."""
+def groups(kinds: Sequence[str], texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Half-open ranges of blocks that are bound, in order."""
     free = 0
     start = _next_formula(kinds, 0)
     while start is not None:
@@ -81,9 +47,36 @@ def _groups(kinds: Sequence[str], texts: Sequence[str]) -> Iterator[tuple[int, i
         leads = start > free and kinds[start - 1] == "paragraph" and not ends_in_stop(texts[start - 1])
         trails = stop < len(kinds) and kinds[stop] == "paragraph" and _goes_on(texts[stop])
         if leads or trails:
-            yield start - leads, stop + trails
             free = stop + trails
+            yield start - leads, free
         start = _next_formula(kinds, stop)
+
+
+def render(group: Reading) -> str:
+    """Members one below the other, formulas fenced."""
+    return BETWEEN.join(
+        [
+            fence("formula", text) if kind == "formula" else text
+            for kind, text in zip(group.kinds, group.texts, strict=True)
+        ]
+    )
+
+
+def cut_lead(group: Reading, max_chars: float, lead_sentences: int) -> tuple[str | None, Reading]:
+    """What of the leading paragraph goes into a chunk before, then what stays together.
+
+    As many of its last sentences stay as are asked for, or as fit with the rest.
+    """
+    if group.kinds[0] != "paragraph":
+        return None, group
+    rest = group.part(1, len(group.kinds))
+    sentences = split_sentences(group.texts[0])
+    staying = _staying(sentences, max_chars - len(render(rest)), lead_sentences)
+    if staying is None:
+        return group.texts[0], rest
+    front, tail = sentences[: len(sentences) - staying], sentences[len(sentences) - staying :]
+    kept = group._replace(texts=[" ".join(tail), *rest.texts]) if tail else rest
+    return " ".join(front) or None, kept
 
 
 def _next_formula(kinds: Sequence[str], start: int) -> int | None:

@@ -1,14 +1,16 @@
 """Blocks in reading order into grains: sections are walls, tables stand alone, the rest grows together."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from ingestd.chunk.compat.grain_growth.blocks import Block, Read, read, text_of, type_of
+from ingestd.chunk.compat.grain_growth.blocks import Block, text_of, type_of
 from ingestd.chunk.compat.grain_growth.fences import fence
-from ingestd.chunk.compat.grain_growth.formulas import BETWEEN, bind, cut_lead, render
+from ingestd.chunk.compat.grain_growth.formulas import BETWEEN, cut_lead, groups, render
 from ingestd.chunk.compat.grain_growth.growth import Grain, Growth
 from ingestd.chunk.compat.grain_growth.prose import overlapping_pieces, split_lines
+from ingestd.chunk.compat.grain_growth.reading import Reading, Sources, read
 
 DEFAULT_TARGET_CHARS = 1500
 """Characters of body at which a chunk is full."""
@@ -29,6 +31,19 @@ class _Sizes(NamedTuple):
     lead_sentences: int
 
 
+class _Rows(NamedTuple):
+    """What becomes of which blocks."""
+
+    reading: Reading
+    growth: Growth
+    sizes: _Sizes
+    ends: dict[int, int]
+    """Of groups that are bound, by their start."""
+
+
+_Way = Callable[[_Rows, int, int], None]
+
+
 def grow(
     blocks: Sequence[Block],
     filename: str,
@@ -40,6 +55,35 @@ def grow(
 
     Parameters
     ----------
+    blocks, filename, target_chars, max_chars, lead_sentences
+        As `grow_into` takes them.
+
+    Raises
+    ------
+    ValueError
+        As `grow_into` does.
+    """
+    grains: list[Grain] = []
+    skipped = grow_into(grains.append, blocks, filename, target_chars, max_chars, lead_sentences)
+    return grains, skipped
+
+
+def grow_into(
+    take: Callable[[Grain], None],
+    blocks: Sequence[Block],
+    filename: str,
+    target_chars: float,
+    max_chars: float,
+    lead_sentences: int,
+) -> list[Block]:
+    """Give each chunk to ``take`` and return the skipped blocks: authors, footnotes, formulas that tell nothing.
+
+    Parameters
+    ----------
+    blocks
+        In reading order. A list: of an iterator, all up to the first title is lost, as in the published package.
+    filename
+        The title where no block has one.
     target_chars
         A chunk takes no further block beyond it, unless it would end in the middle of a sentence.
     max_chars
@@ -56,12 +100,10 @@ def grow(
     sizes = _Sizes(target_chars, max_chars, lead_sentences)
     _check(blocks, sizes)
     title = _title(blocks) or filename
-    kept, skipped = read(blocks)
-    growth = Growth(
-        title, target=target_chars, most=max_chars or target_chars, chars=sum(len(one.text) for one in kept)
-    )
-    _grow_all(bind(kept), growth, sizes)
-    return growth.grains, skipped
+    reading, skipped = read(blocks)
+    chars = sum(map(len, reading.texts))
+    _grow_all(reading, Growth(take, title, target=target_chars, most=max_chars or target_chars, chars=chars), sizes)
+    return skipped
 
 
 def _check(blocks: object, sizes: _Sizes) -> None:
@@ -83,91 +125,144 @@ def _is_finite(size: float) -> bool:
 
 def _title(blocks: Sequence[Block]) -> str:
     for at, block in enumerate(blocks):
-        if type_of(block, at) == "title":
+        try:
+            is_title = block["type"] == "title"
+        except (KeyError, TypeError, IndexError):
+            is_title = type_of(block, at) == "title"
+        if is_title:
             return text_of(block, at)
     return ""
 
 
-def _grow_all(bound: Sequence[Read], growth: Growth, sizes: _Sizes) -> None:
-    ahead = iter(range(len(bound)))
-    for at in ahead:
-        one = bound[at]
-        match one.type:
-            case "title":
-                pass
-            case "section":
-                growth.flush()
-                growth.section = one.heading
-            case "bound":
-                _add_bound(one.members, growth, sizes)
-            case "caption" | "table":
-                following = bound[at + 1] if at + 1 < len(bound) else None
-                if following and {one.type, following.type} == STANDALONE_TYPES:
-                    next(ahead)
-                    _emit_standing((one, following), growth, sizes)
-                else:
-                    _emit_standing((one,), growth, sizes)
-            case "formula":
-                growth.add(fence("formula", one.text), ("formula",), (one,), is_whole=True)
-            case "list":
-                _add_items(one, growth, sizes)
-            case _:
-                _add_paragraph(one, growth, sizes)
+def _grow_all(reading: Reading, growth: Growth, sizes: _Sizes) -> None:
+    ways: list[_Way] = [_WAYS.get(kind, _add_paragraphs) for kind in reading.kinds]
+    ends: dict[int, int] = {}
+    for start, stop in groups(reading.kinds, reading.texts):
+        ends[start] = stop
+        ways[start:stop] = [_add_bounds] * (stop - start)
+    rows = _Rows(reading, growth, sizes, ends)
+    changes = [at for at, (way, following) in enumerate(pairwise(ways), start=1) if way is not following]
+    for start, stop in pairwise([0, *changes, len(ways)]):
+        if start < stop:
+            ways[start](rows, start, stop)
     growth.flush()
 
 
-def _add_paragraph(one: Read, growth: Growth, sizes: _Sizes) -> None:
-    if len(one.text) <= sizes.most:
-        growth.add(one.text, ("paragraph",), (one,))
+def _add_nothing(_rows: _Rows, _start: int, _stop: int) -> None:
+    """A title is said in the heading."""
+
+
+def _begin_section(rows: _Rows, _start: int, stop: int) -> None:
+    reading = rows.reading
+    is_silent = reading.places[stop - 1] in reading.silent
+    rows.growth.begin_section(None if is_silent else reading.texts[stop - 1])
+
+
+def _add_paragraphs(rows: _Rows, start: int, stop: int) -> None:
+    _, texts, pages, places, _, _ = rows.reading
+    if stop - start == 1 and len(texts[start]) <= rows.sizes.most:
+        rows.growth.add(texts[start], (_PARAGRAPH, (pages[start],), (places[start],)))
         return
-    growth.flush()
-    for piece, repeated in overlapping_pieces(one.text, sizes.target):
-        growth.add(piece, ("paragraph",), (one,), repeated=repeated)
+    done = start
+    for at in range(start, stop):
+        if len(texts[at]) > rows.sizes.most:
+            rows.growth.add_run(texts[done:at], "paragraph", pages[done:at], places[done:at])
+            rows.growth.flush()
+            _add_pieces(texts[at], (_PARAGRAPH, (pages[at],), (places[at],)), rows)
+            done = at + 1
+    rows.growth.add_run(texts[done:stop], "paragraph", pages[done:stop], places[done:stop])
 
 
-def _add_items(one: Read, growth: Growth, sizes: _Sizes) -> None:
-    for line in one.text.split("\n"):
-        item = line.strip()
-        if len(item) > sizes.most:
-            for piece, repeated in overlapping_pieces(item, sizes.target):
-                growth.add(piece, ("list",), (one,), repeated=repeated)
-        elif item:
-            growth.add(item, ("list",), (one,))
+def _add_pieces(text: str, sources: Sources, rows: _Rows) -> None:
+    for piece, repeated in overlapping_pieces(text, rows.sizes.target):
+        rows.growth.add(piece, sources, repeated=repeated)
 
 
-def _emit_standing(group: tuple[Read, ...], growth: Growth, sizes: _Sizes) -> None:
+def _add_formulas(rows: _Rows, start: int, stop: int) -> None:
+    _, texts, pages, places, _, _ = rows.reading
+    for at in range(start, stop):
+        rows.growth.add(fence("formula", texts[at]), (_FORMULA, (pages[at],), (places[at],)), is_whole=True)
+
+
+def _add_lists(rows: _Rows, start: int, stop: int) -> None:
+    _, texts, pages, places, _, _ = rows.reading
+    lines = [(line.strip(), at) for at in range(start, stop) for line in texts[at].split("\n")]
+    items = [item for item, _ in lines if item]
+    owners = [at for item, at in lines if item]
+    pages, places = [pages[at] for at in owners], [places[at] for at in owners]
+    done = 0
+    for at, item in enumerate(items):
+        if len(item) > rows.sizes.most:
+            rows.growth.add_run(items[done:at], "list", pages[done:at], places[done:at])
+            _add_pieces(item, (_LIST, pages[at : at + 1], places[at : at + 1]), rows)
+            done = at + 1
+    rows.growth.add_run(items[done:], "list", pages[done:], places[done:])
+
+
+def _emit_standing(rows: _Rows, start: int, stop: int) -> None:
+    """Tables, captions, and pairs of them."""
+    kinds = rows.reading.kinds
+    rows.growth.flush()
+    while start < stop:
+        is_pair = start + 1 < stop and kinds[start] != kinds[start + 1]
+        end = start + 1 + is_pair
+        _emit_table(rows.reading.part(start, end), rows.growth, rows.sizes)
+        start = end
+
+
+def _emit_table(group: Reading, growth: Growth, sizes: _Sizes) -> None:
     """A table with its caption above each of its parts, or one of them alone."""
-    growth.flush()
-    types = tuple(one.type for one in group)
-    caption = BETWEEN.join(one.text for one in group if one.type == "caption")
-    table = BETWEEN.join(one.text for one in group if one.type == "table")
+    caption, table = (
+        BETWEEN.join(text for kind, text in zip(group.kinds, group.texts, strict=True) if kind == wanted)
+        for wanted in ("caption", "table")
+    )
+    sources = group.sources
     if not table:
-        growth.emit(caption, types, group)
+        growth.emit(caption, sources)
         return
     head = f"{caption}{BETWEEN}" if caption else ""
     room = sizes.most - len(head) - _FENCE_CHARS
     parts = [table] if len(table) <= room else list(split_lines(table, room))
     for number, part in enumerate(parts, start=1):
         repeated = len(head) if number > 1 else 0
-        growth.emit(head + fence("table", part, number, len(parts)), types, group, repeated=repeated)
+        growth.emit(head + fence("table", part, number, len(parts)), sources, repeated=repeated)
 
 
-def _add_bound(members: tuple[Read, ...], growth: Growth, sizes: _Sizes) -> None:
-    body = render(members)
+def _add_bounds(rows: _Rows, start: int, stop: int) -> None:
+    reading = rows.reading
+    while start < stop:
+        end = rows.ends.get(start, start + 1)
+        group = reading.members.get(reading.places[start]) or reading.part(start, end)
+        _add_bound(group, rows.growth, rows.sizes)
+        start = end
+
+
+def _add_bound(group: Reading, growth: Growth, sizes: _Sizes) -> None:
+    body = render(group)
     if len(body) <= sizes.most:
-        growth.add(body, _types(members), members, is_whole=True)
+        growth.add(body, group.sources, is_whole=True)
         return
-    spill, kept = cut_lead(members, sizes.most, sizes.lead_sentences)
+    spill, kept = cut_lead(group, sizes.most, sizes.lead_sentences)
     if spill is not None:
         pieces = [(spill, 0)] if len(spill) <= sizes.most else overlapping_pieces(spill, sizes.target)
+        lead = group.part(0, 1).sources
         for piece, repeated in pieces:
-            growth.add(piece, ("paragraph",), members[:1], is_whole=True, repeated=repeated)
+            growth.add(piece, lead, is_whole=True, repeated=repeated)
     growth.flush()
     body = render(kept)
     for piece in [body] if len(body) <= sizes.most else split_lines(body, sizes.most):
-        growth.add(piece, _types(kept), kept, is_whole=True)
+        growth.add(piece, kept.sources, is_whole=True)
     growth.flush()
 
 
-def _types(members: tuple[Read, ...]) -> tuple[str, ...]:
-    return tuple(one.type for one in members)
+_PARAGRAPH, _FORMULA, _LIST = ("paragraph",), ("formula",), ("list",)
+_WAYS: dict[str, _Way] = {
+    "bound": _add_bounds,
+    "caption": _emit_standing,
+    "formula": _add_formulas,
+    "list": _add_lists,
+    "section": _begin_section,
+    "table": _emit_standing,
+    "title": _add_nothing,
+}
+"""What is done with a run of blocks, by their type; other types are paragraphs."""

@@ -3,16 +3,19 @@
 import re
 from collections.abc import Iterator
 
-_ENDS = re.compile(r"[.!?]\s+(?=[A-Z0-9(\[\"\u201c])")
-_ABBREVIATION = re.compile(
-    r"\b(?:e\.g|i\.e|et al|Figs?|Eqs?|Secs?|Tab|Refs?|Alg|Def|Thm|Lem|Prop|vs|cf|approx|resp|Dr|Prof|St|Mr|Ms)\.\Z",
-    re.IGNORECASE,
+_ABBREVIATIONS = (
+    "vs|cf|Eq|Dr|St|Mr|Ms",
+    r"(?<!\bi\.)e\.g|i\.e|Fig|Eqs|Sec|Tab|Ref|Alg|Def|Thm|Lem",  # read from the left, i.e.g. is i.e. before a g
+    "Figs|Secs|Refs|Prop|resp|Prof",
+    "et al",
+    "approx",
 )
-_LONGEST_ABBREVIATION = 6
-_SPENT = re.compile(r"\bi\.e\.g\.\Z", re.IGNORECASE)
-"""Read from the left: ``i.e.`` takes the letter that ``e.g.`` would begin with."""
+"""By length: what a pattern looks back at must have one."""
+_UNLESS_ABBREVIATED = "".join(rf"(?<!\b(?i:{words})\.\s)" for words in _ABBREVIATIONS)
+_BETWEEN_SENTENCES = re.compile(rf"\s(?<=[.!?]\s)(?=\s*[A-Z0-9(\[\"\u201c]){_UNLESS_ABBREVIATED}\s*")
 _CLOSERS = ")]\"'\u201d\u2019"
 _STOPS = (".", "!", "?")
+_FILLED = re.compile(r"[^\n]")
 _NUL = "\0"
 """Comes back as a full stop."""
 
@@ -28,17 +31,8 @@ def split_sentences(text: str) -> list[str]:
     One ends after ``.``, ``!`` or ``?`` before whitespace with an ASCII capital, a digit, an opening bracket or quote
     after it, unless the stop belongs to one of a few abbreviations.
     """
-    sentences: list[str] = []
-    start = 0
-    for end in _ENDS.finditer(text):
-        stop = end.start()
-        if text[stop] == "." and _abbreviates(text, stop):
-            continue
-        sentences.append(text[start : stop + 1])
-        start = end.end()
-    sentences.append(text[start:])
-    stripped = (sentence.strip() for sentence in sentences)
-    return [sentence.replace(_NUL, ".") for sentence in stripped if sentence]
+    sentences = _BETWEEN_SENTENCES.split(text.strip())
+    return [sentence.replace(_NUL, ".") for sentence in sentences if sentence]
 
 
 def split_long_text(text: str, target: float) -> list[str]:
@@ -58,43 +52,53 @@ def overlapping_pieces(text: str, target: float) -> Iterator[tuple[str, int]]:
     piece: list[str] = []
     length = repeated = 0
     for part in _parts(text, target):
-        if piece and length + 1 + len(part) > target:
+        size = len(part)
+        if piece:
+            if length + 1 + size <= target:
+                length += 1 + size
+                piece.append(part)
+                continue
             yield " ".join(piece), repeated
-            carry = piece[-1] if len(piece[-1]) <= target // 3 else ""
-            piece = [carry] if carry else []
-            length = repeated = len(carry)
-        length += len(part) + bool(piece)
-        piece.append(part)
+            repeated = len(piece[-1])
+            if repeated <= target // 3:
+                piece = [piece[-1], part]
+                length = repeated + 1 + size
+                continue
+        piece = [part]
+        length, repeated = size, 0
     if piece:
         yield " ".join(piece), repeated
 
 
 def split_lines(text: str, limit: float) -> Iterator[str]:
     """Runs of whole lines of at most the limit; a longer line stands alone. Blank lines that begin a run are free."""
-    run: list[str] = []
-    length = 0
-    for line in text.split("\n"):
-        if run and length + 1 + len(line) > limit:
-            yield "\n".join(run)
-            run = []
-            length = 0
-        length += len(line) + (1 if length else 0)
-        run.append(line)
-    if run:
-        yield "\n".join(run)
+    room = int(limit)
+    if room < 1:
+        yield from text.split("\n")
+        return
+    start = 0
+    while filled := _FILLED.search(text, start):
+        first = filled.start()
+        end = text.find("\n", first)
+        end = len(text) if end < 0 else end
+        if first > start and 1 + end - first > room:
+            yield text[start : first - 1]
+            start = first
+        if len(text) - first <= room:
+            break
+        stop = max(text.rfind("\n", first, first + room + 1), end if end - first > room else 0)
+        if stop == len(text):
+            break
+        yield text[start:stop]
+        start = stop + 1
+    yield text[start:]
 
 
-def _abbreviates(text: str, stop: int) -> bool:
-    window = max(0, stop - _LONGEST_ABBREVIATION), stop + 1
-    return _ABBREVIATION.search(text, *window) is not None and _SPENT.search(text, *window) is None
-
-
-def _parts(text: str, target: float) -> Iterator[str]:
-    for sentence in split_sentences(text):
-        if len(sentence) > target:
-            yield from _split_words(sentence, target)
-        else:
-            yield sentence
+def _parts(text: str, target: float) -> list[str]:
+    parts = split_sentences(text)
+    if max(map(len, parts), default=0) > target:
+        return [word for part in parts for word in (_split_words(part, target) if len(part) > target else (part,))]
+    return parts
 
 
 def _split_words(text: str, limit: float) -> Iterator[str]:
