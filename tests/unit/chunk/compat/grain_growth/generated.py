@@ -15,8 +15,30 @@ WORDS = [
     *["et  al.", "et\nal.", "_Fig.", "\u017fec.", "f\u0131g.", "F\u0130g.", "re\ufb00s.", "pre-fig.", "\u00e9fig."],
     *["zerno", "\u0437\u0435\u0440\u043d\u043e", "\u0420\u043e\u0441\u0442", "\u4f60\u597d\u3002", "\u4e16\u754c"],
     *["\u0645\u0631\u062d\u0628\u0627\u061f", "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35", "\u00c9cole", "e\u0301t\u00e9"],
-    *["\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u00aa", "\u24d0", "\u0149", "\u01c5", "\ud800", "\0", "a\0", "\0."],
-    *["~", "~~", "~~~", "~~~~", "~~~table", "~~~~~ formula", "---", "|", "| a | b |", "$x_1$", "https://example.org/a.B"],
+    *[
+        "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+        "\u00aa",
+        "\u24d0",
+        "\u0149",
+        "\u01c5",
+        "\ud800",
+        "\0",
+        "a\0",
+        "\0.",
+    ],
+    *[
+        "~",
+        "~~",
+        "~~~",
+        "~~~~",
+        "~~~table",
+        "~~~~~ formula",
+        "---",
+        "|",
+        "| a | b |",
+        "$x_1$",
+        "https://example.org/a.B",
+    ],
     *["antidisestablishmentarianism" * 2, "\ufeff", "\u200b"],
 ]
 GAPS = [" "] * 30 + [
@@ -76,7 +98,11 @@ def _sizes(draw: Random) -> dict[str, Any]:
 
 def _block(draw: Random, scale: int, position: int) -> dict[str, Any]:
     kind = draw.choice(KINDS)
-    block = {"type": kind, "text": _text(draw, kind, scale), "page": max(0, position // 4 + draw.choice([0, 0, 0, 1, -1]))}
+    block = {
+        "type": kind,
+        "text": _text(draw, kind, scale),
+        "page": max(0, position // 4 + draw.choice([0, 0, 0, 1, -1])),
+    }
     if draw.random() < 0.05:
         block["bbox"] = [position, 1]
     if kind in {"title", "section"} and draw.random() < 0.05:
@@ -91,7 +117,9 @@ def _text(draw: Random, kind: str, scale: int) -> str:
     if kind in {"table", "code"}:
         return _table(draw, length)
     if kind == "formula":
-        return draw.choice(["x = y", "E = mc^2", "0123456789", "\\alpha + \\beta = \\gamma", _fences(draw, length // 4 + 1)])
+        return draw.choice(
+            ["x = y", "E = mc^2", "0123456789", "\\alpha + \\beta = \\gamma", _fences(draw, length // 4 + 1)]
+        )
     if kind in {"title", "section"}:
         return " ".join(draw.choice(WORDS) for _ in range(draw.randrange(1, 5)))
     if kind == "list":
@@ -102,7 +130,9 @@ def _text(draw: Random, kind: str, scale: int) -> str:
 
 def _continued(draw: Random, prose: str) -> str:
     """Likely the first or the second half of a sentence."""
-    return draw.choice(["where " + prose, prose.rstrip(".!? ") + " such that", " \n" + prose, prose + draw.choice(STOPS)])
+    return draw.choice(
+        ["where " + prose, prose.rstrip(".!? ") + " such that", " \n" + prose, prose + draw.choice(STOPS)]
+    )
 
 
 def _prose(draw: Random, length: int) -> str:
@@ -113,7 +143,10 @@ def _prose(draw: Random, length: int) -> str:
         word = draw.choice(WORDS)
         stop = draw.choice(STOPS) if draw.randrange(sentence) == 0 else ""
         if stop and draw.random() < 0.7:
-            word, stop = word.rstrip("."), stop + draw.choice([" Then", " A", " 5", " (so", "\nThe", " \u201cX", " \u0420"])
+            word, stop = (
+                word.rstrip("."),
+                stop + draw.choice([" Then", " A", " 5", " (so", "\nThe", " \u201cX", " \u0420"]),
+            )
         parts += [word, stop, draw.choice(GAPS)]
         so_far += sum(map(len, parts[-3:]))
     return "".join(parts if draw.random() < 0.2 else parts[:-1])
