@@ -15,6 +15,7 @@ _UNLESS_ABBREVIATED = "".join(rf"(?<!\b(?i:{words})\.\s)" for words in _ABBREVIA
 _BETWEEN_SENTENCES = re.compile(rf"\s(?<=[.!?]\s)(?=\s*[A-Z0-9(\[\"\u201c]){_UNLESS_ABBREVIATED}\s*")
 _CLOSERS = ")]\"'\u201d\u2019"
 _STOPS = (".", "!", "?")
+_TAIL = 64
 _FILLED = re.compile(r"[^\n]")
 _NUL = "\0"
 """Comes back as a full stop."""
@@ -22,7 +23,8 @@ _NUL = "\0"
 
 def ends_in_stop(text: str) -> bool:
     """Whether the last thing that is said ends with ``.``, ``!`` or ``?``, closing marks aside."""
-    return text.rstrip().rstrip(_CLOSERS).endswith(_STOPS)
+    said = text[-_TAIL:].rstrip().rstrip(_CLOSERS) or text.rstrip().rstrip(_CLOSERS)
+    return said.endswith(_STOPS)
 
 
 def split_sentences(text: str) -> list[str]:
