@@ -6,15 +6,14 @@ from sqlalchemy import exc
 
 from ingestd.errors import StateUnusable
 from ingestd.resources import shipped
-from ingestd.state.engine import Ledger, Transaction
-from ingestd.state.tables import TABLES
+from ingestd.state.engine import Ledger
 
 HEAD = "0001"
 """Newest revision; compared here so that an up-to-date ledger starts without importing Alembic (0.7 s)."""
 
 
 def migrate(ledger: Ledger) -> None:
-    """Make the tables of a new ledger, or run the migrations that an older one lacks, in one transaction.
+    """Run the migrations that the ledger lacks, each in its own transaction: killed midway, the next start goes on.
 
     Raises
     ------
@@ -22,18 +21,8 @@ def migrate(ledger: Ledger) -> None:
         When the ledger was written by a newer program, or is damaged.
     """
     found = revision(ledger)
-    if found != HEAD and not (found is None and _made_new(ledger)):
-        upgrade(ledger)
-
-
-def upgrade(ledger: Ledger) -> None:
-    """Run the migrations that the ledger lacks.
-
-    Raises
-    ------
-    StateUnusable
-        When the ledger was written by a newer program.
-    """
+    if found == HEAD:
+        return
     from alembic import command
     from alembic.config import Config
     from alembic.util.exc import CommandError
@@ -46,20 +35,9 @@ def upgrade(ledger: Ledger) -> None:
             command.upgrade(config, "head")
         except CommandError as error:
             raise StateUnusable(
-                f"the ledger {ledger.file} is at revision {_revision(transaction)!r}, unknown to this version of ingestd ({HEAD} is its "
+                f"the ledger {ledger.file} is at revision {found!r}, unknown to this version of ingestd ({HEAD} is its "
                 "newest): install the version that wrote it, or a newer one"
             ) from error
-
-
-def _made_new(ledger: Ledger) -> bool:
-    """Make the tables of a file that holds none; false where it holds some."""
-    with ledger.write("migrate") as transaction:
-        if transaction.exec_driver_sql("SELECT 1 FROM sqlite_schema LIMIT 1").first() is not None:
-            return False
-        for statement in TABLES:
-            transaction.exec_driver_sql(statement)
-        transaction.exec_driver_sql("INSERT INTO alembic_version(version_num) VALUES(:head)", {"head": HEAD})
-    return True
 
 
 def is_current(ledger: Ledger) -> bool:
@@ -80,16 +58,12 @@ def is_empty(ledger: Ledger) -> bool:
 def revision(ledger: Ledger) -> str | None:
     """Revision of the ledger's tables; ``None`` for an empty file."""
     with ledger.write("revision") as transaction:
-        return _revision(transaction)
-
-
-def _revision(transaction: Transaction) -> str | None:
-    try:
-        return transaction.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
-    except exc.OperationalError as error:
-        if isinstance(error.orig, sqlite3.OperationalError) and "no such table" in str(error.orig):
-            return None
-        raise
+        try:
+            return transaction.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+        except exc.OperationalError as error:
+            if isinstance(error.orig, sqlite3.OperationalError) and "no such table" in str(error.orig):
+                return None
+            raise
 
 
 def quick_check(ledger: Ledger) -> None:
