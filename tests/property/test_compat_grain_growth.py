@@ -66,6 +66,21 @@ def test_all_chunks_are_those_of_the_package(package, start):
     assert [seed for seed in range(start, start + SLICE) if differs(package, case(seed))] == []
 
 
+def test_chunks_are_those_of_the_package_at_every_size(package):
+    bound = [
+        {"type": "paragraph", "text": "It is one. It is two. It is three. It holds that", "page": 0},
+        {"type": "formula", "text": "a = b + c + d", "page": 1},
+        {"type": "paragraph", "text": "where a is b.", "page": 1},
+        {"type": "caption", "text": "Table 1.", "page": 2},
+        {"type": "table", "text": "\n\n| a | b |\n\n| c |\n| dd | e |", "page": 2},
+        {"type": "list", "text": "one is it. Two.\n\n three", "page": 2},
+    ]
+    for blocks in (bound, *(case(seed).blocks[:6] for seed in range(5, 8))):
+        for most in range(1, 150):
+            for target in (most, most // 2):
+                assert not differs(package, Case(blocks, "f", {"target_chars": target, "max_chars": most}))
+
+
 def test_functions_of_a_text_are_those_of_the_package(package):
     assert {seed: found for seed in range(700) if (found := text_differs(package, text(seed)))} == {}
 

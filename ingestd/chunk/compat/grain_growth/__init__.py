@@ -15,7 +15,7 @@ a type that is missing or not hashable                     ``KeyError``, ``TypeE
 a block that is no dict, a text that is no string          ``TypeError``, or a chunk whose   ``ValueError`` naming the block
                                                            body is no string
 ``blocks`` None or a string                                ``TypeError``                     ``ValueError``
-a size that is no finite number                            ``TypeError``, or whatever came   ``ValueError`` naming the
+a size that is no number                                   ``TypeError``, or whatever came   ``ValueError`` naming the
                                                            first                             parameter
 a block of type ``bound`` without members                  ``KeyError``                      ``ValueError`` naming the block
 an iterator for `bind_formula_groups`                      ``TypeError``                     taken

@@ -24,6 +24,8 @@ STANDALONE_TYPES: set[str] = {"caption", "table"}
 _FENCE_CHARS = 30
 """Kept free for the bars of a table's part and their label."""
 
+_ITEMS_AT_ONCE = 1000
+
 
 class _Sizes(NamedTuple):
     target: float
@@ -102,7 +104,7 @@ def grow_into(
     title = _title(blocks) or filename
     reading, skipped = read(blocks)
     chars = sum(map(len, reading.texts))
-    _grow_all(reading, Growth(take, title, target=target_chars, most=max_chars or target_chars, chars=chars), sizes)
+    _grow_all(reading, Growth(take, title, target=target_chars, most=max_chars, chars=chars), sizes)
     return skipped
 
 
@@ -110,15 +112,15 @@ def _check(blocks: object, sizes: _Sizes) -> None:
     if blocks is None or isinstance(blocks, str | bytes):
         raise ValueError(f"blocks must be a list, got {type(blocks).__name__}")
     for name, size in (("target_chars", sizes.target), ("max_chars", sizes.most)):
-        if not _is_finite(size):
+        if not _is_size(size):
             raise ValueError(f"{name} must be a number of characters, got {size!r}")
     if not hasattr(sizes.lead_sentences, "__index__"):
         raise ValueError(f"lead_sentences must be an integer, got {sizes.lead_sentences!r}")
 
 
-def _is_finite(size: float) -> bool:
+def _is_size(size: float) -> bool:
     try:
-        return math.isfinite(size)
+        return not math.isnan(size)
     except TypeError:
         return False
 
@@ -185,11 +187,20 @@ def _add_formulas(rows: _Rows, start: int, stop: int) -> None:
 
 
 def _add_lists(rows: _Rows, start: int, stop: int) -> None:
-    _, texts, pages, places, _, _ = rows.reading
-    lines = [(line.strip(), at) for at in range(start, stop) for line in texts[at].split("\n")]
-    items = [item for item, _ in lines if item]
-    owners = [at for item, at in lines if item]
-    pages, places = [pages[at] for at in owners], [places[at] for at in owners]
+    texts = rows.reading.texts
+    items: list[str] = []
+    owners: list[int] = []
+    for at in range(start, stop):
+        found = [item for line in texts[at].split("\n") if (item := line.strip())]
+        items += found
+        owners += [at] * len(found)
+    for batch in range(0, len(items), _ITEMS_AT_ONCE):
+        _add_items(items[batch : batch + _ITEMS_AT_ONCE], owners[batch : batch + _ITEMS_AT_ONCE], rows)
+
+
+def _add_items(items: Sequence[str], owners: Sequence[int], rows: _Rows) -> None:
+    pages = [rows.reading.pages[at] for at in owners]
+    places = [rows.reading.places[at] for at in owners]
     done = 0
     for at, item in enumerate(items):
         if len(item) > rows.sizes.most:

@@ -11,7 +11,8 @@ from ingestd.chunk.compat.grain_growth.reading import Sources
 
 _BETWEEN_ITEMS = "\n"
 _GAP, _ITEM_GAP = len(BETWEEN), len(_BETWEEN_ITEMS)
-_AT_ONCE = 64
+_AT_ONCE = 256
+"""Units whose lengths are added up together: memory stays flat."""
 _REPEATED_CHARS = 50_000_000
 _REPEATED_TIMES = 20
 
@@ -52,7 +53,7 @@ class Growth:
     """
 
     def __init__(self, take: Callable[[Grain], None], title: str, *, target: float, most: float, chars: int) -> None:
-        self._emit = take
+        self._hand_over = take
         self._title = title
         self._section: str | None = ""
         self._heading = str(title)
@@ -109,27 +110,9 @@ class Growth:
 
     def add_run(self, texts: Sequence[str], kind: str, pages: Sequence[int | None], places: Sequence[int]) -> None:
         """Take units of one kind one after the other: the same as `add` for each, with its page and its place."""
-        if not texts:
-            return
-        self.add(texts[0], ((kind,), pages[:1], places[:1]))
-        between = _ITEM_GAP if kind == "list" else _GAP
-        ends = list(accumulate(map(between.__add__, map(len, texts))))
-        done = 1
-        while done < len(texts):
-            before, more = ends[done - 1], min(done + _AT_ONCE, len(texts))
-            stop = bisect_right(ends, before + self._target - self._length, done, more)
-            if stop == done:
-                stop = done + 1
-                if self._length + ends[done] - before > self._most or ends_in_stop(self._last):
-                    self.flush()
-                    self._start, self._repeated, self._length = places[done], 0, -between
-                    self._kinds.add(kind)
-                    stop = max(stop, bisect_right(ends, before + self._target + between, done, more))
-            self._take(texts[done:stop], kind)
-            self._length += ends[stop - 1] - before
-            self._stop = places[stop - 1] + 1
-            self._pages += pages[done:stop]
-            done = stop
+        for start in range(0, len(texts), _AT_ONCE):
+            batch = slice(start, start + _AT_ONCE)
+            self._add_batch(texts[batch], kind, pages[batch], places[batch])
 
     def flush(self) -> None:
         """End the chunk in progress."""
@@ -156,6 +139,27 @@ class Growth:
         """
         kinds, pages, places = sources
         self._make(body, set(kinds), pages, (places[0], places[-1] + 1), repeated)
+
+    def _add_batch(self, texts: Sequence[str], kind: str, pages: Sequence[int | None], places: Sequence[int]) -> None:
+        self.add(texts[0], ((kind,), pages[:1], places[:1]))
+        between = _ITEM_GAP if kind == "list" else _GAP
+        ends = list(accumulate(map(between.__add__, map(len, texts))))
+        done = 1
+        while done < len(texts):
+            before = ends[done - 1]
+            stop = bisect_right(ends, before + self._target - self._length, done)
+            if stop == done:
+                stop = done + 1
+                if self._length + ends[done] - before > self._most or ends_in_stop(self._last):
+                    self.flush()
+                    self._start, self._repeated, self._length = places[done], 0, -between
+                    self._kinds.add(kind)
+                    stop = max(stop, bisect_right(ends, before + self._target + between, done))
+            self._take(texts[done:stop], kind)
+            self._length += ends[stop - 1] - before
+            self._stop = places[stop - 1] + 1
+            self._pages += pages[done:stop]
+            done = stop
 
     def _take(self, texts: Sequence[str], kind: str) -> None:
         if kind == "list":
@@ -184,7 +188,9 @@ class Growth:
             )
         types = ",".join(sorted(kinds)) if len(kinds) > 1 else next(iter(kinds))
         page_start, page_end = _page_range(pages, span[0])
-        self._emit(Grain(self._title, self._section, self._heading, body, types, page_start, page_end, *span, repeated))
+        self._hand_over(
+            Grain(self._title, self._section, self._heading, body, types, page_start, page_end, *span, repeated)
+        )
 
 
 def _page_range(pages: Sequence[int | None], place: int) -> tuple[int | None, int | None]:

@@ -137,13 +137,20 @@ def test_blocks_that_cannot_be_chunked_are_named(blocks, message):
         ({"target_chars": None}, "target_chars must be a number of characters, got None"),
         ({"max_chars": "2000"}, "max_chars must be a number of characters, got '2000'"),
         ({"max_chars": float("nan")}, "max_chars must be a number"),
-        ({"target_chars": float("inf")}, "target_chars must be a number"),
         ({"lead_sentences": 1.5}, "lead_sentences must be an integer, got 1.5"),
     ],
 )
 def test_sizes_that_are_none_are_named(sizes, message):
     with pytest.raises(ValueError, match=message):
         chunk_document([block("paragraph")], "f", **sizes)
+
+
+@pytest.mark.parametrize("target", [float("inf"), float("-inf"), 0, 25.5])
+def test_sizes_may_be_any_number(target):
+    given = [block("paragraph", "It is hot. " * 20), block("table", "| a |\n" * 9), block("list", "It is. " * 9)]
+    for most in (float("inf"), float("-inf"), 60):
+        found = bodies(*given, target_chars=target, max_chars=most)
+        assert "".join("".join(found).split()).count("hot.") >= 20
 
 
 def test_a_type_that_is_not_hashable_is_a_problem_and_no_crash():
