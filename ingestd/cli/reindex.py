@@ -19,6 +19,8 @@ _COSTS = {
     "delete": ("point", "to delete"),
 }
 
+_NAMED = 5
+
 
 def add(commands: Commands) -> None:
     """Define the command."""
@@ -36,7 +38,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="rebuild collections whose embedder changed, from nothing; they find less until that is done",
+        help="build collections whose embedder changed anew, beside the old vectors, which are served until that is done",
     )
     parser.add_argument("--root", action="append", metavar="NAME", help="only this root; may be repeated")
     parser.add_argument("--collection", action="append", metavar="NAME", help="only this collection; may be repeated")
@@ -75,6 +77,10 @@ def _plan(document: Document) -> Iterator[Part]:
         )
     if rebuilt := document.get("rebuild"):
         yield Line(f"another embedder: {', '.join(rebuilt)} has to be rebuilt with --force", "bad")
+    if lost := document.get("left_behind"):
+        named = ", ".join(f"{one['root']}: {one['path']}" for one in lost[:_NAMED])
+        more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+        yield Line(f"{counted(len(lost), 'document')} left behind, whose files fail now: {named}{more}", "bad")
     about = "about " if document.get("estimated") else ""
     totals = document["totals"]
     costs = ", ".join(f"{about}{counted(totals[cost], noun)} {todo}" for cost, (noun, todo) in _COSTS.items())

@@ -122,7 +122,10 @@ def reindex(owner: Owner, arguments: dict[str, Any], hooks: Hooks) -> dict[str, 
     ids = _chosen(parts, arguments)
     outdated = rebuild.outdated(parts, ids)
     if arguments.get("dry_run"):
-        return plan_document(parts, ids) | {"rebuild": sorted(outdated)}
+        return plan_document(parts, ids) | {
+            "rebuild": sorted(outdated),
+            "left_behind": rebuild.left_behind(parts, tuple(outdated)),
+        }
     if outdated and not arguments.get("force"):
         names = ", ".join(sorted(outdated))
         raise ConfigurationError(

@@ -1,12 +1,17 @@
 """Builds a collection anew for another vector space, beside the one that readers see."""
 
 from collections.abc import Collection
+from typing import Any
 
+from ingestd.logs import Log
 from ingestd.model.identity import CollectionName
+from ingestd.model.paths import path_fields
 from ingestd.pipeline.parts import Parts, RootPlan
-from ingestd.state import documents, generations, outcomes, sources
+from ingestd.state import documents, generations, outcomes, roots, sources
 from ingestd.state.engine import Transaction
 from ingestd.state.generations import GenerationRow
+
+log = Log(__name__)
 
 
 def outdated(parts: Parts, root_ids: Collection[int]) -> dict[CollectionName, RootPlan]:
@@ -55,15 +60,38 @@ def finish(parts: Parts, collection: CollectionName) -> bool:
         building = generations.building(transaction, collection)
         if building is None or _lacking(transaction, parts, building, "done", "pending"):
             return False
+    lost = left_behind(parts, [collection])
+    if lost:
+        log.warning("documents.left_behind", collection=collection, count=len(lost), first=lost[0]["path"])
     old = parts.collections.switch(collection)
     if old is not None:
         parts.collections.drop(old)
     return True
 
 
+def left_behind(parts: Parts, collections: Collection[CollectionName]) -> list[dict[str, Any]]:
+    """Documents of which only the old vector space holds a version: their files fail now."""
+    found: list[dict[str, Any]] = []
+    with parts.ledger.read() as transaction:
+        names = {row.id: row.name for row in roots.all_roots(transaction)}
+        for collection in collections:
+            live = generations.live(transaction, collection)
+            served = set[int]() if live is None else _served(transaction, live)
+            found.extend(
+                {"root": names[source.root_id], **path_fields(source.path)}
+                for source in sources.by_ids(transaction, sorted(served))
+                if source.state == "quarantined"
+            )
+    return found
+
+
+def _served(transaction: Transaction, generation: GenerationRow) -> set[int]:
+    return {row.source_id for row in documents.in_generation(transaction, generation.id) if row.version}
+
+
 def _lacking(transaction: Transaction, parts: Parts, building: GenerationRow, *states: str) -> list[int]:
     """Sources in these states that the generation does not serve; all those that are pending."""
-    served = {row.source_id for row in documents.in_generation(transaction, building.id) if row.version}
+    served = _served(transaction, building)
     return [
         source.id
         for id_, plan in parts.roots.items()

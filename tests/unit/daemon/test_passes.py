@@ -194,6 +194,20 @@ def test_a_rebuild_given_up_by_restoring_the_settings_leaves_readers_as_they_wer
     assert set(site.texts()) == {"docs/a.md", "docs/b.md"}
 
 
+def test_a_document_whose_file_fails_now_is_named_before_a_rebuild_leaves_it_behind(site: Site) -> None:
+    site.write("a.md", "Text.\n")
+    broken = site.write("b.md", "Text of b.\n")
+    sync(site)
+    broken.write_bytes(b"")
+    assert [one["stale_served"] for one in sync(site)["failed"]] == [True]
+    other_embedder(site)
+    planned = reindex(site, dry_run=True)
+    assert planned["rebuild"] == ["documents"]
+    assert planned["left_behind"] == [{"root": "docs", "path": "b.md"}]
+    reindex(site, force=True)
+    assert set(site.texts()) == {"docs/a.md"}
+
+
 def test_a_reindex_of_something_unknown_is_refused_with_what_is_known(site: Site) -> None:
     with pytest.raises(ConfigurationError, match="no collection is called 'nowhere'; known: documents"):
         reindex(site, collection=["nowhere"])
