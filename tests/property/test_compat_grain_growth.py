@@ -1,6 +1,7 @@
 """The compat profile of grain-growth beside the published package: the same, block list for block list."""
 
 from itertools import pairwise
+from random import Random
 from types import ModuleType
 from typing import Any
 
@@ -79,6 +80,17 @@ def test_chunks_are_those_of_the_package_at_every_size(package):
         for most in range(1, 150):
             for target in (most, most // 2):
                 assert not differs(package, Case(blocks, "f", {"target_chars": target, "max_chars": most}))
+
+
+def test_long_runs_are_cut_where_the_package_cuts_them(package):
+    draw = Random("runs")
+    texts = [draw.choice(["", " ", "It is.", "it holds", "x" * 40, "Long. " * 60]) for _ in range(3000)]
+    for kind in ("paragraph", "list", "code"):
+        blocks = [{"type": kind, "text": text, "page": at} for at, text in enumerate(texts)]
+        joined = [{"type": kind, "text": "\n".join(texts), "page": 7}, *blocks[:400]]
+        for sizes in ({}, {"target_chars": 20, "max_chars": 300}, {"target_chars": 10**6, "max_chars": 10**6}):
+            assert not differs(package, Case(blocks, "f", sizes))
+            assert not differs(package, Case(joined, "f", sizes))
 
 
 def test_functions_of_a_text_are_those_of_the_package(package):

@@ -57,12 +57,12 @@ from ingestd.chunk.compat.grain_growth.grains import (
     DEFAULT_MAX_CHARS,
     DEFAULT_TARGET_CHARS,
     FORMULA_LEAD_SENTENCES,
-    STANDALONE_TYPES,
     grow,
 )
 from ingestd.chunk.compat.grain_growth.growth import Grain
 from ingestd.chunk.compat.grain_growth.prose import split_long_text, split_sentences
 from ingestd.chunk.compat.grain_growth.reading import MIN_FORMULA_CHARS, SKIP_TYPES
+from ingestd.chunk.compat.grain_growth.runs import STANDALONE_TYPES
 from ingestd.chunk.compat.grain_growth.unstructured_blocks import from_unstructured
 
 VERSION = "1.0.0"

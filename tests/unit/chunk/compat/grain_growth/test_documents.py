@@ -1,6 +1,7 @@
 """The rules of growth one by one, and what is done otherwise than in the published package."""
 
 import json
+import re
 import sys
 from typing import Any
 
@@ -11,6 +12,7 @@ from ingestd.chunk.compat.grain_growth import (
     bind_formula_groups,
     chunk_document,
     chunk_file,
+    ends_cleanly,
     fences_balanced,
     grow,
     load_blocks,
@@ -88,6 +90,34 @@ def test_grains_are_the_chunks_with_the_blocks_that_they_come_from():
     grains, _ = grow(given, "f")
     assert [(grain.start, grain.stop) for grain in grains] == [(1, 4), (4, 5)]
     assert [as_chunk(grain, "f", index) for index, grain in enumerate(grains)] == chunk_document(given, "f")[0]
+
+
+@pytest.mark.parametrize("target", [10, 30, 64, 200])
+def test_the_range_of_a_grain_holds_the_blocks_that_it_says(target):
+    kinds = [
+        "paragraph",
+        "paragraph",
+        "list",
+        "paragraph",
+        "code",
+        "table",
+        "formula",
+        "paragraph",
+        "caption",
+        "section",
+    ]
+    given = [block(kinds[at * 7 % 10], f"Block <{at}> is this.", at) for at in range(120)]
+    grains, _ = grow(given, "f", target, 10 * target)
+    for grain in grains:
+        said = [int(number) for number in re.findall("<([0-9]+)>", grain.body)]
+        assert said == list(range(grain.start, grain.stop))
+        assert (grain.page_start, grain.page_end) == (said[0], said[-1])
+
+
+@pytest.mark.parametrize(("end", "is_clean"), [(".", True), ("", False), ("!", True), (":", False)])
+@pytest.mark.parametrize("closers", [0, 1, 64, 500])
+def test_any_number_of_closing_marks_may_follow_a_stop(end, is_clean, closers):
+    assert ends_cleanly("It is" + end + ")" * closers + " " * closers) is is_clean
 
 
 def test_an_iterator_loses_what_stands_before_its_first_title_as_in_the_package():
