@@ -41,6 +41,7 @@ _Way = Callable[[_Rows, int, int], None]
 
 
 def grow_runs(reading: Reading, growth: Growth, sizes: Sizes) -> None:
+    """Grow the chunks of the whole reading, and hand over the last one."""
     ways: list[_Way] = [_WAYS.get(kind, _add_paragraphs) for kind in reading.kinds]
     ends: dict[int, int] = {}
     for start, stop in groups(reading.kinds, reading.texts):
