@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ingestd.cli.arguments import Commands, add_command, add_json
+from ingestd.cli.exit_codes import ExitCode
 from ingestd.cli.invocation import Invocation, named_paths
 from ingestd.cli.owning import acted
-from ingestd.cli.report import Answer, Document, Line, Part
+from ingestd.cli.report import Answer, Document, Line, Part, unknown
 
 
 def add(commands: Commands) -> None:
@@ -25,12 +26,16 @@ def add(commands: Commands) -> None:
 def run(invocation: Invocation) -> Answer:
     """Take documents out of the index."""
     arguments = {"paths": named_paths(invocation, invocation.arguments.paths)}
-    return Answer(document=acted(invocation, "forget", arguments), report=report)
+    document = acted(invocation, "forget", arguments)
+    # An owner of an earlier version did not say.
+    amiss = bool(document.get("unknown"))
+    return Answer(document=document, report=report, code=ExitCode.AMISS if amiss else ExitCode.DONE)
 
 
 def report(document: Document) -> Iterator[Part]:
     """One line for each document that was forgotten."""
     for source in document["forgotten"]:
         yield Line(f"{source['root']}: {source['path']}: forgotten until the file changes")
-    if not document["forgotten"]:
+    yield from unknown(document)
+    if not document["forgotten"] and not document.get("unknown"):
         yield Line("no document is served there: `ingestd status` shows the roots")

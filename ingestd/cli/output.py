@@ -37,8 +37,7 @@ def show(answer: Answer, *, as_json: bool, stream: TextIO, fitted: bool = False)
 
 def json_text(document: Document) -> str:
     """The document on one line, in ASCII, with ``"schema"`` first."""
-    text = json.dumps({"schema": SCHEMA, **document}, allow_nan=False)
-    return text.replace("\x7f", "\\u007f")
+    return _json_line({"schema": SCHEMA, **document})
 
 
 def plain_lines(parts: Iterable[Part]) -> Iterator[str]:
@@ -53,7 +52,27 @@ def plain_lines(parts: Iterable[Part]) -> Iterator[str]:
 
 def write_json_line(stream: TextIO, value: dict[str, Any]) -> None:
     """One JSON object of a stream of them."""
-    stream.write(json.dumps(value, allow_nan=False).replace("\x7f", "\\u007f") + "\n")
+    stream.write(_json_line(value) + "\n")
+
+
+def _json_line(value: dict[str, Any]) -> str:
+    text = json.dumps(value, allow_nan=False)
+    if "\\ud" in text:
+        # Half a pair of surrogates, such as Python makes of an argument that is not UTF-8, is no JSON for most readers.
+        text = json.dumps(_whole(value), allow_nan=False)
+    return text.replace("\x7f", "\\u007f")
+
+
+def _whole(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case dict():
+            return {_whole(key): _whole(one) for key, one in value.items()}  # pyright: ignore[reportUnknownVariableType]  JSON
+        case list() | tuple():
+            return [_whole(one) for one in value]  # pyright: ignore[reportUnknownVariableType]  JSON
+        case _:
+            return value
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """What a command has to say to people, before anyone knows on what it is shown."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -47,3 +47,9 @@ class Answer:
 def counted(number: int, noun: str) -> str:
     """``1 file``, ``2 files``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def unknown(document: Document) -> Iterator[Line]:
+    """Paths named that no root knows a source at."""
+    for one in document.get("unknown", ()):
+        yield Line(f"{one['path']}: {one['reason']}", "bad")

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ingestd.cli.arguments import Commands, add_command, add_json
+from ingestd.cli.exit_codes import ExitCode
 from ingestd.cli.invocation import Invocation, named_paths
 from ingestd.cli.owning import acted
-from ingestd.cli.report import Answer, Document, Line, Part
+from ingestd.cli.report import Answer, Document, Line, Part, unknown
 
 
 def add(commands: Commands) -> None:
@@ -27,12 +28,16 @@ def run(invocation: Invocation) -> Answer:
     """Take sources out of quarantine."""
     given = invocation.arguments
     arguments = {"paths": named_paths(invocation, given.paths), "all": given.all}
-    return Answer(document=acted(invocation, "retry", arguments), report=report)
+    document = acted(invocation, "retry", arguments)
+    # An owner of an earlier version did not say.
+    amiss = bool(document.get("unknown"))
+    return Answer(document=document, report=report, code=ExitCode.AMISS if amiss else ExitCode.DONE)
 
 
 def report(document: Document) -> Iterator[Part]:
     """One line for each source that will be tried again."""
     for source in document["retried"]:
         yield Line(f"{source['root']}: {source['path']}: will be tried again")
-    if not document["retried"]:
+    yield from unknown(document)
+    if not document["retried"] and not document.get("unknown"):
         yield Line("nothing was in quarantine there: `ingestd status` lists what is")

@@ -9,6 +9,8 @@ from ingestd.cli.arguments import Commands, add_command, add_json, positive
 from ingestd.cli.invocation import Invocation, named_paths
 from ingestd.cli.owning import searched
 from ingestd.cli.report import Answer, Document, Line, Part
+from ingestd.errors import ConfigurationError
+from ingestd.model.source import printable
 
 _EXCERPT_CHARS = 300
 
@@ -32,6 +34,8 @@ def add(commands: Commands) -> None:
 def run(invocation: Invocation) -> Answer:
     """Nearest chunks, from the daemon where one runs, else from the files."""
     given = invocation.arguments
+    for text in (given.query, given.root or "", *(given.tag or ())):
+        _check_text(text)
     path = None if given.path is None else named_paths(invocation, [Path(given.path)])[0]
     arguments: dict[str, Any] = {
         "query": given.query,
@@ -41,6 +45,15 @@ def run(invocation: Invocation) -> Answer:
         "tags": given.tag or [],
     }
     return Answer(document=searched(invocation, arguments, timeout_seconds=30.0), report=report)
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ConfigurationError(
+            f"{printable(text)!r} is not UTF-8: search in UTF-8, which `locale` shows and LC_ALL=C.UTF-8 sets"
+        ) from error
 
 
 def report(document: Document) -> Iterator[Part]:

@@ -41,6 +41,7 @@ def run(invocation: Invocation) -> Answer:
 
 
 WATCH_SECONDS = 2.0
+_UNREAD = "unsupported type"
 
 
 def _answer(invocation: Invocation) -> Answer:
@@ -99,6 +100,16 @@ def _attention(root: Mapping[str, Any]) -> Iterator[Line]:
         yield Line(f"{root['name']}: {root['state']}: {root['reason']}", "bad")
     for note in root.get("notes") or ():
         yield Line(f"{root['name']}: {note['path']} is left out: {note['reason']}", "faint")
+    if unread := root.get("ignored", {}).get(_UNREAD):
+        yield Line(
+            f"{root['name']}: {counted(unread, 'file')} of a type that nothing reads: `ingestd show FILE` says why, "
+            "`ingestd check` what is read",
+            "faint",
+        )
+    if forgotten := root.get("forgotten"):
+        yield Line(
+            f"{root['name']}: {counted(forgotten, 'document')} forgotten, until the file changes or is touched", "faint"
+        )
     if root.get("held"):
         yield Line(f"{root['name']}: {counted(root['held'], 'removal')} held: `ingestd confirm {root['name']}`", "bad")
     yield from sync.stale_hint(root.get("stale") or 0, root["name"])

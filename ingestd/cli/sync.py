@@ -20,7 +20,7 @@ def add(commands: Commands) -> None:
         "sync",
         "bring the index up to date once, then leave",
         "Scans the roots, does all that is due, waits for files that still settle, and leaves when nothing is pending. "
-        "A running daemon does the work where there is one. Exit status 1 when sources failed or removals are held.",
+        "A running daemon does the work where there is one; another pass on the same state is waited for. Exit status 1 when sources failed or removals are held.",
     )
     add_folders(parser)
     add_adopt(parser)

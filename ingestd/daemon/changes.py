@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ingestd.daemon.left_out import why_unknown
 from ingestd.errors import ConfigurationError
 from ingestd.model.paths import path_fields
 from ingestd.pipeline.parts import Parts
@@ -12,6 +13,8 @@ from ingestd.state import documents, outcomes, roots, sightings, sources
 from ingestd.state.engine import Transaction
 from ingestd.state.roots import RootRow
 from ingestd.state.sources import SourceRow
+
+_STATES = ("done", "pending", "quarantined", "forgotten", "held", "gone")
 
 
 def retry(parts: Parts, paths: Sequence[str], *, everything: bool) -> dict[str, Any]:
@@ -22,7 +25,10 @@ def retry(parts: Parts, paths: Sequence[str], *, everything: bool) -> dict[str, 
         waiting = [source for source in found if source.state == "quarantined" or source.reason]
         chosen = waiting if everything else _below(transaction, waiting, paths)
         outcomes.mark_pending(transaction, [source.id for source in chosen])
-    return {"retried": [{"root": names[source.root_id], **path_fields(source.path)} for source in chosen]}
+    return {
+        "retried": [{"root": names[source.root_id], **path_fields(source.path)} for source in chosen],
+        "unknown": _unknown(parts, paths),
+    }
 
 
 def forget(parts: Parts, paths: Sequence[str]) -> dict[str, Any]:
@@ -34,7 +40,10 @@ def forget(parts: Parts, paths: Sequence[str]) -> dict[str, Any]:
         for source in chosen:
             outcomes.forget(transaction, source.id)
     _retire(parts, chosen)
-    return {"forgotten": [{"root": names[source.root_id], **path_fields(source.path)} for source in chosen]}
+    return {
+        "forgotten": [{"root": names[source.root_id], **path_fields(source.path)} for source in chosen],
+        "unknown": _unknown(parts, paths),
+    }
 
 
 def confirm(parts: Parts, root: str | None, *, only_list: bool) -> dict[str, Any]:
@@ -85,6 +94,18 @@ def _retire(parts: Parts, chosen: Sequence[SourceRow]) -> None:
     if served:
         parts.collections.ready_all(parts.clock.wall_ns())
         retire(parts.ledger, parts.collections.store, served)
+
+
+def _unknown(parts: Parts, paths: Sequence[str]) -> list[dict[str, Any]]:
+    """Paths at which and below which no root knows a source, with the reason."""
+    if not paths:
+        return []
+    with parts.ledger.read() as transaction:
+        tops = {row.path.rstrip(b"/") for row in roots.all_roots(transaction)}
+        asked = [path for path in paths if os.fsencode(path).rstrip(b"/") not in tops]
+        known = sources.in_state(transaction, *_STATES)
+        unknown = [path for path in asked if not _below(transaction, known, [path])]
+    return [{**path_fields(os.fsencode(path)), "reason": why_unknown(parts, path)} for path in unknown]
 
 
 def _below(transaction: Transaction, candidates: Iterable[SourceRow], paths: Sequence[str]) -> list[SourceRow]:

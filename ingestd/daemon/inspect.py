@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ingestd.daemon.left_out import why_unknown
 from ingestd.errors import ConfigurationError, UnsupportedType
 from ingestd.model.identity import PointId, document_id
 from ingestd.model.paths import path_fields
-from ingestd.model.source import display
+from ingestd.model.source import display, printable
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.publish.payload import timestamp
 from ingestd.state import documents, generations, quarantine, roots, sources
@@ -98,7 +99,7 @@ def _find(parts: Parts, path: str, root: str | None) -> tuple[RootPlan, SourceRo
             if source is not None:
                 found.append((plan, source))
     if not found:
-        raise ConfigurationError(f"{path} is no source that a root knows: `ingestd status` lists the roots")
+        raise ConfigurationError(f"{printable(path)} is no source: {why_unknown(parts, path, root)}")
     if len(found) > 1:
         names = ", ".join(plan.name for plan, _ in found)
         raise ConfigurationError(f"{path} is a source of several roots ({names}): name one with --root")

@@ -208,6 +208,8 @@ class Ingestion:
             log.info(
                 "document.committed",
                 document=prepared.origin.doc_id,
+                root=prepared.plan.name,
+                path=prepared.source.path,
                 chunks=len(prepared.chunks),
             )
 

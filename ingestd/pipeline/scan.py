@@ -3,6 +3,7 @@
 import json
 import os
 from base64 import b64decode, b64encode
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing
 
@@ -139,7 +140,9 @@ def _apply_all(parts: Parts, plan: RootPlan, scans: Iterable[DirectoryScan], tal
     waiting = 0
     notes: dict[str, list[list[str]]] = {}
     mounted: set[bytes] = set()
+    ignored: Counter[str] = Counter()
     for one in scans:
+        ignored.update(dict(one.ignored_reasons))
         if one.submount:
             mounted.add(one.directory)
         _count(plan, one, tally)
@@ -161,6 +164,7 @@ def _apply_all(parts: Parts, plan: RootPlan, scans: Iterable[DirectoryScan], tal
             listed = sorted(b64encode(path).decode() for path in known | mounted)
             facts.state(transaction, f"submounts:{plan.name}", json.dumps(listed))
         if whole and not parts.stop.is_set():
+            facts.state(transaction, facts.ignored_key(plan.name), json.dumps(ignored, sort_keys=True))
             roots.scanned(transaction, plan.row.id, parts.clock.wall_ns())
 
 

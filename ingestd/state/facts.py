@@ -17,6 +17,11 @@ def state(transaction: Transaction, key: str, value: str) -> None:
     )
 
 
+def ignored_key(root: str) -> str:
+    """Key of how many names the last whole scan of the root left out: JSON of numbers by reason."""
+    return f"ignored:{root}"
+
+
 def stale_key(root: str) -> str:
     """Key of how many documents of the root another recipe made: JSON of the settings' digest with the number."""
     return f"stale:{root}"

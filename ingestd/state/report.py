@@ -36,6 +36,7 @@ def roots(transaction: Transaction) -> list[dict[str, Any]]:
             "state": row.state,
             "reason": row.reason,
             "notes": _notes(transaction, row.name),
+            "ignored": json.loads(facts.read(transaction, facts.ignored_key(row.name)) or "{}"),
             "stale": json.loads(facts.read(transaction, facts.stale_key(row.name)) or '["", 0]')[1],
         }
         for row in rows

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ingestd.cli.exit_codes import ExitCode
-from ingestd.cli.output import plain_lines, show
+from ingestd.cli.output import plain_lines, show, write_json_line
 from ingestd.cli.report import Answer, Line, Table, counted
 
 TABLE = Table(
@@ -29,7 +29,7 @@ def shown(stream: io.StringIO, what: Answer, *, as_json: bool = False) -> str:
 
 def test_json_is_one_document_with_its_schema() -> None:
     text = shown(io.StringIO(), answer(path="\x7f\x1bé\ud800"), as_json=True)
-    assert json.loads(text) == {"schema": 1, "path": "\x7f\x1bé\ud800"}
+    assert json.loads(text) == {"schema": 1, "path": "\x7f\x1bé\\ud800"}
     assert text.endswith("\n")
     assert text.isascii()
     assert text[:-1].isprintable()
@@ -99,3 +99,13 @@ def test_what_is_drawn_again_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_count_of_one_has_its_noun_in_the_singular() -> None:
     assert [counted(number, "file") for number in range(3)] == ["0 files", "1 file", "2 files"]
+
+
+def test_json_is_such_as_every_reader_takes() -> None:
+    document = {"query": "\udcff", "hits": [{"\ud800": ("a\udfff", 1, None, "\\ud800", "\U0001f600")}]}
+    stream = io.StringIO()
+    write_json_line(stream, document)
+    for text in (shown(io.StringIO(), answer(**document), as_json=True), stream.getvalue()):
+        read = json.loads(text)
+        json.dumps(read, ensure_ascii=False).encode("utf-8", "strict")
+        assert read["hits"] == [{"\\ud800": ["a\\udfff", 1, None, "\\ud800", "\U0001f600"]}]

@@ -60,6 +60,7 @@ def test_the_status_shows_roots_generations_and_quarantine() -> None:
                 "name": "docs", "path": "/srv/docs", "collection": "documents", "documents": 3, "chunks": 40,
                 "pending": 1, "quarantined": 1, "last_scan": None, "state": "vanished", "held": 3,
                 "reason": "the folder is empty", "notes": [{"path": "link", "reason": "it leaves the root"}],
+                "ignored": {"hidden name": 4, "unsupported type": 2}, "forgotten": 1,
             }
         ],
         "queues": {"convert": 2, "embed": 0},
@@ -73,9 +74,11 @@ def test_the_status_shows_roots_generations_and_quarantine() -> None:
     assert text[0] == "the daemon runs (process 7, since 2026-01-01T00:00:00Z)"
     assert text[2].split() == ["docs", "vanished", "3", "40", "1", "1", "documents", "-", "/srv/docs"]
     assert "queues: convert 2" in text
-    assert text[-3:] == [
+    assert text[-5:] == [
         "docs: vanished: the folder is empty",
         "docs: link is left out: it leaves the root",
+        "docs: 2 files of a type that nothing reads: `ingestd show FILE` says why, `ingestd check` what is read",
+        "docs: 1 document forgotten, until the file changes or is touched",
         "docs: 3 removals held: `ingestd confirm docs`",
     ]
 
@@ -84,6 +87,8 @@ def test_the_status_names_the_command_that_works_on_the_state() -> None:
     daemon = {"running": False, "pid": None, "since": None, "working": {"pid": 7, "since": "2026-01-01T00:00:00Z"}}
     document = {"daemon": daemon, "roots": [], "queues": {}, "generations": [], "quarantine": []}
     assert "process 7 works on it since 2026-01-01T00:00:00Z" in lines(status.report, document)[0]
+    daemon["working"] = {"pid": 7, "since": "2026-01-01T00:00:00Z", "command": "sync"}
+    assert "process 7 does `ingestd sync` since 2026-01-01T00:00:00Z" in lines(status.report, document)[0]
 
 
 def test_the_status_of_an_empty_state_says_how_to_begin() -> None:
@@ -207,6 +212,9 @@ def test_small_commands_name_what_they_did() -> None:
     assert "nothing was in quarantine" in lines(retry.report, {"retried": []})[0]
     assert lines(forget.report, {"forgotten": [source]}) == ["docs: a.md: forgotten until the file changes"]
     assert "no document is served" in lines(forget.report, {"forgotten": []})[0]
+    missed = [{"path": "x.md", "reason": "no root knows it"}]
+    assert lines(forget.report, {"forgotten": [], "unknown": missed}) == ["x.md: no root knows it"]
+    assert lines(retry.report, {"retried": [source], "unknown": missed})[1] == "x.md: no root knows it"
     removal = {"root": "docs", "documents": 60, "reason": "mass deletion"}
     assert lines(confirm.report, {"held": [removal]})[2].split()[:2] == ["docs", "60"]
     assert lines(confirm.report, {"confirmed": [removal]})[0].startswith("confirmed: removed now where a daemon runs")

@@ -101,3 +101,23 @@ def test_confirm_of_one_root_leaves_the_others_held(site: Site) -> None:
 
 def test_with_nothing_held_confirm_does_nothing(filled: Site) -> None:
     assert changes.confirm(filled.parts(), None, only_list=False) == {"confirmed": [], "held": []}
+
+
+@pytest.mark.parametrize("command", ["forget", "retry"])
+def test_paths_that_nobody_knows_are_named_and_the_others_are_done(filled: Site, command: str) -> None:
+    (filled.directory / "docs" / "link.md").symlink_to("a.md")
+    paths = ["nowhere.md", "deep", os.fsdecode(b"\xff.md"), "link.md", os.fspath(filled.directory / "docs")]
+    if command == "forget":
+        found = changes.forget(filled.parts(), paths)
+        assert len(found["forgotten"]) == 4
+    else:
+        found = changes.retry(filled.parts(), paths, everything=False)
+        assert found["retried"] == []
+    assert [one["path"] for one in found["unknown"]] == ["nowhere.md", "\\xff.md", "link.md"]
+    assert "no root knows it" in found["unknown"][0]["reason"]
+    assert "`follow_links` is off" in found["unknown"][2]["reason"]
+
+
+def test_what_is_forgotten_already_is_known(filled: Site) -> None:
+    changes.forget(filled.parts(), ["a.md"])
+    assert changes.forget(filled.parts(), ["a.md"]) == {"forgotten": [], "unknown": []}

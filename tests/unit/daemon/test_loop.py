@@ -193,7 +193,7 @@ def test_a_replaced_root_confirmed_in_the_middle_of_work_never_loses_what_is_the
 def test_a_bug_in_one_request_does_not_end_the_daemon(turns: Turns) -> None:
     with pytest.raises(IngestdError, match="failed by a bug: KeyError"):
         turns.ask("retry")
-    assert turns.ask("retry", paths=[], all=True) == {"retried": []}
+    assert turns.ask("retry", paths=[], all=True) == {"retried": [], "unknown": []}
 
 
 def test_a_request_that_is_refused_tells_why(turns: Turns) -> None:

@@ -110,3 +110,13 @@ def test_a_path_of_another_root_than_the_one_named_is_refused(filled: Site) -> N
 
 def test_before_anything_was_indexed_a_search_finds_nothing(site: Site) -> None:
     assert search(site) == set()
+
+
+def test_the_status_counts_what_the_last_whole_scan_left_out(site: Site) -> None:
+    for name in ("a.md", ".hidden", "deep/.hidden", "b.tmp"):
+        site.write(name, "Text.\n")
+    site.sync()
+    assert status(site)["roots"][0]["ignored"] == {"hidden name": 2, "temporary name": 1}
+    (site.directory / "docs" / "b.tmp").unlink()
+    site.sync()
+    assert status(site)["roots"][0]["ignored"] == {"hidden name": 2}

@@ -410,3 +410,13 @@ def test_texts_that_were_embedded_before_a_stop_are_counted(site: Site) -> None:
     site.sync()
     assert site.served() == set()
     assert 0 < site.tally.counts["embedded"] == _embedded(site) < 100
+
+
+def test_a_committed_document_is_logged_with_its_root_and_path(site: Site, caplog: pytest.LogCaptureFixture) -> None:
+    site.write("deep/a.md", "Text.\n")
+    with caplog.at_level("INFO", "ingestd"):
+        site.sync()
+    (fields,) = [
+        record.__dict__["ingestd_fields"] for record in caplog.records if record.getMessage() == "document.committed"
+    ]
+    assert (fields["root"], fields["path"], fields["chunks"]) == ("docs", b"deep/a.md", 1)

@@ -1,0 +1,21 @@
+"""What ``ingestd search`` refuses before it asks anybody."""
+
+import json
+
+import pytest
+
+from tests.unit.cli.conftest import Run
+
+
+@pytest.mark.parametrize("arguments", [("\udcff",), ("word", "--root", "\udcff"), ("word", "--tag", "\udcff")])
+def test_words_that_are_not_utf_8_are_refused_with_the_way_out(run: Run, arguments: tuple[str, ...]) -> None:
+    status, out, _ = run("search", *arguments, "--json")
+    assert status == 2
+    assert "LC_ALL=C.UTF-8" in json.loads(out)["error"]["message"]
+    out.encode("utf-8", "strict")
+
+
+def test_a_state_without_anything_says_how_to_begin(run: Run) -> None:
+    status, _, err = run("search", "word")
+    assert status == 2
+    assert "run `ingestd sync FOLDER` first" in err
