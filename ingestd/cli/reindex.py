@@ -80,7 +80,10 @@ def _plan(document: Document) -> Iterator[Part]:
     if lost := document.get("left_behind"):
         named = ", ".join(f"{one['root']}: {one['path']}" for one in lost[:_NAMED])
         more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
-        yield Line(f"{counted(len(lost), 'document')} left behind, whose files fail now: {named}{more}", "bad")
+        yield Line(
+            f"{counted(len(lost), 'document')} left behind, served without their file and not in the cache: {named}{more}",
+            "bad",
+        )
     about = "about " if document.get("estimated") else ""
     totals = document["totals"]
     costs = ", ".join(f"{about}{counted(totals[cost], noun)} {todo}" for cost, (noun, todo) in _COSTS.items())

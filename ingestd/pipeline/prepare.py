@@ -8,7 +8,8 @@ from ingestd.convert.types import mime_of, promised
 from ingestd.errors import FileEmpty
 from ingestd.model.chunk import Chunk
 from ingestd.model.document import Document
-from ingestd.model.identity import PointId, document_id
+from ingestd.model.identity import Fingerprint, PointId, document_id
+from ingestd.model.recipe import Recipe
 from ingestd.model.source import SourceKey, display
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.tally import Tally
@@ -124,12 +125,7 @@ def _convert_and_chunk(
         modified_ns=source.signature.mtime_ns,
         tags=plan.tags,
     )
-    made = Made(
-        fingerprint=source.fingerprint,
-        convert_digest=recipe.convert.digest,
-        chunk_digest=recipe.chunk.digest,
-        facts_digest=facts.digest,
-    )
+    made = _made(source.fingerprint, recipe, facts)
     doc_id = document_id(parts.instance, plan.name, source.path)
     with parts.ledger.read() as transaction:
         served = documents.find(transaction, generation.id, doc_id)
@@ -141,26 +137,60 @@ def _convert_and_chunk(
     document, reused = _convert(parts, plan, source, staged, tally)
     # Of the whole recipe: another converter, or one more token that the embedder takes, may mend it.
     progress.enter("chunk", recipe.digest)
-    chunks = _chunk(plan, document, tally)
-    origin = Origin(
-        instance=parts.instance,
-        doc_id=doc_id,
-        fingerprint=source.fingerprint,
-        facts=facts,
-        recipe=recipe,
-        document=document,
-        chunk_count=len(chunks),
-    )
+    return assembled(parts, plan, generation, source, Conversion(document=document, facts=facts, reused=reused), tally)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversion:
+    """A document of a source's bytes, with what is said of the file beside it."""
+
+    document: Document
+    facts: Facts
+    reused: bool
+    """It came from the cache."""
+
+
+def assembled(
+    parts: Parts, plan: RootPlan, generation: GenerationRow, source: SourceRow, conversion: Conversion, tally: Tally
+) -> Prepared:
+    """The converted document chunked by the recipe in force, ready to be embedded.
+
+    Raises
+    ------
+    FileEmpty
+        When nothing in it can be indexed.
+    """
+    assert source.fingerprint is not None and source.mime is not None  # noqa: PT018
+    recipe = plan.recipe(source.mime)
+    doc_id = document_id(parts.instance, plan.name, source.path)
+    chunks = _chunk(plan, conversion.document, tally)
     return Prepared(
         source=source,
         plan=plan,
         generation=generation,
-        origin=origin,
-        made=made,
+        origin=Origin(
+            instance=parts.instance,
+            doc_id=doc_id,
+            fingerprint=source.fingerprint,
+            facts=conversion.facts,
+            recipe=recipe,
+            document=conversion.document,
+            chunk_count=len(chunks),
+        ),
+        made=_made(source.fingerprint, recipe, conversion.facts),
         chunks=chunks,
         characters=sum(len(one.text) for one in chunks),
         ids=point_ids(chunks, doc_id, recipe.embed.digest),
-        converted=not reused,
+        converted=not conversion.reused,
+    )
+
+
+def _made(fingerprint: Fingerprint, recipe: Recipe, facts: Facts) -> Made:
+    return Made(
+        fingerprint=fingerprint,
+        convert_digest=recipe.convert.digest,
+        chunk_digest=recipe.chunk.digest,
+        facts_digest=facts.digest,
     )
 
 

@@ -3,15 +3,13 @@
 from collections.abc import Collection
 from typing import Any
 
-from ingestd.logs import Log
 from ingestd.model.identity import CollectionName
 from ingestd.model.paths import path_fields
 from ingestd.pipeline.parts import Parts, RootPlan
-from ingestd.state import documents, generations, outcomes, roots, sources
+from ingestd.pipeline.tally import Tally
+from ingestd.state import documents, generations, outcomes, sources
 from ingestd.state.engine import Transaction
 from ingestd.state.generations import GenerationRow
-
-log = Log(__name__)
 
 
 def outdated(parts: Parts, root_ids: Collection[int]) -> dict[CollectionName, RootPlan]:
@@ -55,14 +53,21 @@ def finish_all(parts: Parts) -> None:
 
 
 def finish(parts: Parts, collection: CollectionName) -> bool:
-    """Switch readers to the new generation when it lacks nothing and nothing is pending; the old one is dropped."""
+    """Switch readers to the new generation when it lacks nothing and nothing is pending; the old one is dropped.
+
+    Versions that are served without their file (it fails now, or its removal is held) go along, where their conversions
+    are still cached.
+    """
     with parts.ledger.read() as transaction:
-        building = generations.building(transaction, collection)
+        live, building = generations.live(transaction, collection), generations.building(transaction, collection)
         if building is None or _lacking(transaction, parts, building, "done", "pending"):
             return False
-    lost = left_behind(parts, [collection])
-    if lost:
-        log.warning("documents.left_behind", collection=collection, count=len(lost), first=lost[0]["path"])
+    if live is not None:
+        # Here, so that a pass that finds nothing to do is over before an engine would be imported.
+        from ingestd.pipeline.carry_over import carry_over
+
+        if not carry_over(parts, live, building, Tally()):
+            return False
     old = parts.collections.switch(collection)
     if old is not None:
         parts.collections.drop(old)
@@ -70,18 +75,16 @@ def finish(parts: Parts, collection: CollectionName) -> bool:
 
 
 def left_behind(parts: Parts, collections: Collection[CollectionName]) -> list[dict[str, Any]]:
-    """Documents of which only the old vector space holds a version: their files fail now."""
+    """Documents that a rebuild would lose: served without their file, and their conversions are not kept."""
+    from ingestd.pipeline import carry_over
+
     found: list[dict[str, Any]] = []
-    with parts.ledger.read() as transaction:
-        names = {row.id: row.name for row in roots.all_roots(transaction)}
-        for collection in collections:
-            live = generations.live(transaction, collection)
-            served = set[int]() if live is None else _served(transaction, live)
-            found.extend(
-                {"root": names[source.root_id], **path_fields(source.path)}
-                for source in sources.by_ids(transaction, sorted(served))
-                if source.state == "quarantined"
-            )
+    for collection in collections:
+        with parts.ledger.read() as transaction:
+            live, building = generations.live(transaction, collection), generations.building(transaction, collection)
+        if live is not None:
+            lost = carry_over.left_behind(parts, live, building)
+            found.extend({"root": name, **path_fields(path)} for name, path in lost)
     return found
 
 

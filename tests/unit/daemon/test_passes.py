@@ -1,5 +1,6 @@
 """Runs of work that end, and what they report."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -194,13 +195,50 @@ def test_a_rebuild_given_up_by_restoring_the_settings_leaves_readers_as_they_wer
     assert set(site.texts()) == {"docs/a.md", "docs/b.md"}
 
 
-def test_a_document_whose_file_fails_now_is_named_before_a_rebuild_leaves_it_behind(site: Site) -> None:
+def broken(site: Site) -> None:
+    """Two documents, of which one is served although its file fails now."""
     site.write("a.md", "Text.\n")
-    broken = site.write("b.md", "Text of b.\n")
+    path = site.write("b.md", "Text of b.\n")
     sync(site)
-    broken.write_bytes(b"")
+    path.write_bytes(b"")
     assert [one["stale_served"] for one in sync(site)["failed"]] == [True]
+
+
+def test_a_rebuild_takes_along_what_is_served_of_a_file_that_fails_now(site: Site) -> None:
+    broken(site)
     other_embedder(site)
+    assert reindex(site, dry_run=True)["left_behind"] == []
+    document = reindex(site, force=True)
+    assert numbers(site) == [(2, "live")]
+    assert site.texts() == {"docs/a.md": "Text.", "docs/b.md": "Text of b."}
+    assert [(one["path"], one["stale_served"]) for one in document["failed"]] == [("b.md", True)]
+    assert site.states() == {"docs/a.md": "done", "docs/b.md": "quarantined"}
+    assert document["converted"] == 0
+    site.write("b.md", "Mended.\n")
+    sync(site)
+    assert site.texts()["docs/b.md"] == "Mended."
+
+
+def test_a_rebuild_takes_along_what_is_held(site: Site) -> None:
+    for number in range(3):
+        site.write(f"{number}.md", f"Text of number {number}.\n", root="docs")
+    site.root("more")
+    site.write("4.md", "Text of number 4.\n", root="more")
+    sync(site)
+    site.unroot("docs")
+    sync(site)
+    assert site.held() == 3
+    other_embedder(site)
+    reindex(site, force=True)
+    assert numbers(site) == [(2, "live")]
+    assert len(site.texts()) == 4
+    assert site.held() == 3
+
+
+def test_a_document_that_cannot_be_taken_along_is_named_beforehand(site: Site) -> None:
+    broken(site)
+    other_embedder(site)
+    shutil.rmtree(site.directory / "conversions")
     planned = reindex(site, dry_run=True)
     assert planned["rebuild"] == ["documents"]
     assert planned["left_behind"] == [{"root": "docs", "path": "b.md"}]
