@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import pairwise
 
 from ingestd.errors import AdapterUnavailable, ConfigurationError
 
@@ -13,6 +12,7 @@ VERSION = 1
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_WIDE_SPACES = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]++(\\.?)")
 # Never the end of a sentence, whatever follows.
 _ABBREVIATIONS = frozenset(
     {"al", "assoc", "ca", "capt", "cf", "col", "dept", "dr", "e.g", "eds", "eqs", "figs", "gen", "gov", "hon", "i.e"}
@@ -64,14 +64,16 @@ class Sentencex:
 
     def split(self, text: str) -> list[str]:
         """Sentences whose concatenation is the text, none of them empty."""
-        # The engine takes valid UTF-8 only; the stand-in is one character long too, so offsets stay.
-        valid = _SURROGATE.sub("\ufffd", text)
-        cuts = [0]
+        valid = _readable(text)
+        sentences: list[str] = []
+        cut = 0
         for start in self._starts(valid):
-            if start > cuts[-1] and not _vetoed(valid, start):
-                cuts.append(start)
-        cuts.append(len(text))
-        return [text[start:end] for start, end in pairwise(cuts) if end > start]
+            if start > cut and not _vetoed(valid, start):
+                sentences.append(text[cut:start])
+                cut = start
+        if cut < len(text):
+            sentences.append(text[cut:])
+        return sentences
 
     def _starts(self, text: str) -> Iterator[int]:
         """First characters of sentences, ascending.
@@ -82,34 +84,58 @@ class Sentencex:
         position = 0
         while position < len(text):
             window = text[position : position + _WINDOW]
-            starts = list(_found(window, self._segment(self.language, window)))
+            starts = _found(text, position, self._segment(self.language, window))
             if position + _WINDOW >= len(text):
-                yield from (position + start for start in starts)
+                yield from starts
                 return
-            yield from (position + start for start in starts[:-1])
-            position += starts[-1] if len(starts) > 1 else _WINDOW
+            yield from starts[:-1]
+            position = starts[-1] if len(starts) > 1 else position + _WINDOW
 
 
-def _found(text: str, sentences: Iterable[str]) -> Iterator[int]:
-    """First character of each sentence that holds more than white space.
+def _readable(text: str) -> str:
+    """The text with stand-ins, each as long, for what the engine fails at.
+
+    That is a surrogate, which is no valid UTF-8, or a space of more than one byte between an initial and its full stop
+    (measured in 2026-11).
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = _SURROGATE.sub("\ufffd", text)
+    return _WIDE_SPACES.sub(_narrow, text)
+
+
+def _narrow(found: re.Match[str]) -> str:
+    at = found.start()
+    initial = found.string[at - 1 : at].isalpha() and not found.string[max(0, at - 2) : max(0, at - 1)].isalnum()
+    return " " * (len(found[0]) - 1) + "." if found[1] and initial else found[0]
+
+
+def _found(text: str, position: int, sentences: Iterable[str]) -> list[int]:
+    """First character of each sentence of a window at the position that holds more than white space.
 
     The engine drops some line feeds between paragraphs, so each sentence is looked up instead of added up.
     """
-    position = 0
+    starts: list[int] = []
+    end = position + _WINDOW
     for sentence in sentences:
         words = sentence.strip()
-        found = text.find(words, position) if words else -1
+        found = text.find(words, position, end) if words else -1
         if found >= 0:
             position = found + len(words)
-            yield found
+            starts.append(found)
+    return starts
 
 
 def _vetoed(text: str, start: int) -> bool:
     before = text[max(0, start - _LONGEST) : start]
-    words = before.split()
-    if not words or not words[-1].endswith(".") or "\n\n" in before[before.rindex(".") :]:
+    words = before.rstrip()
+    if not words.endswith(".") or "\n\n" in before[len(words) :]:
         return False
-    word = words[-1][:-1].lstrip("([{\"'\u201c\u2018").lower()
+    word = words[:-1].rsplit(None, 1)[-1] if len(words) > 1 and not words[-2].isspace() else ""
+    word = word.lstrip("([{\"'\u201c\u2018").lower()
     if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha()):
         return True
     return word in _BEFORE_NUMBER and _NUMBER.match(text, start) is not None
