@@ -17,7 +17,7 @@ def add(commands: Commands) -> None:
         "forget",
         "take documents out of the index, and keep them out until their file changes",
         "The files themselves are never touched; `touch FILE` brings one back at the next look. To keep a file out for "
-        "good, exclude it in the configuration.",
+        "good, exclude it in the configuration. A folder that `ingestd sync FOLDER` made a root is given up as a whole.",
     )
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="files, or folders of them")
     add_json(parser)
@@ -33,9 +33,15 @@ def run(invocation: Invocation) -> Answer:
 
 
 def report(document: Document) -> Iterator[Part]:
-    """One line for each document that was forgotten."""
+    """One line for each document that was forgotten, one for each root that was given up."""
+    dropped: list[str] = document.get("dropped") or []
     for source in document["forgotten"]:
-        yield Line(f"{source['root']}: {source['path']}: forgotten until the file changes")
+        if source["root"] not in dropped:
+            yield Line(f"{source['root']}: {source['path']}: forgotten until the file changes")
+    for root in dropped:
+        yield Line(
+            f"{root}: no root any more, and nothing of it in the index; `ingestd sync` of the folder brings it back"
+        )
     yield from unknown(document)
-    if not document["forgotten"] and not document.get("unknown"):
+    if not document["forgotten"] and not dropped and not document.get("unknown"):
         yield Line("no document is served there: `ingestd status` shows the roots")

@@ -32,18 +32,37 @@ def retry(parts: Parts, paths: Sequence[str], *, everything: bool) -> dict[str, 
 
 
 def forget(parts: Parts, paths: Sequence[str]) -> dict[str, Any]:
-    """Take documents out of the index, and keep them out until their file changes."""
+    """Take documents out of the index, and keep them out until their file changes.
+
+    A folder that only the command line made a root is given up with all its documents.
+    """
+    unknown = _unknown(parts, paths)
     with parts.ledger.write("forget") as transaction:
         names = {row.id: row.name for row in roots.all_roots(transaction)}
         known = sources.in_state(transaction, "done", "pending", "quarantined")
         chosen = _below(transaction, known, paths)
         for source in chosen:
             outcomes.forget(transaction, source.id)
-    _retire(parts, chosen)
+        dropped = [row for row in roots.all_roots(transaction) if _is_given_up(row, paths)]
+        for row in dropped:
+            sightings.all_gone(transaction, row.id, parts.clock.wall_ns())
+            sightings.confirm(transaction, row.id)
+            roots.set_state(transaction, row.id, "detached", "given up by `ingestd forget`")
+        gone = [source for row in dropped for source in sources.in_state(transaction, "gone", root_id=row.id)]
+    given_up = {source.id for source in gone}
+    _retire(parts, [source for source in chosen if source.id not in given_up])
+    _retire(parts, gone, rows=True)
     return {
         "forgotten": [{"root": names[source.root_id], **path_fields(source.path)} for source in chosen],
-        "unknown": _unknown(parts, paths),
+        "dropped": [row.name for row in dropped],
+        "unknown": unknown,
     }
+
+
+def _is_given_up(row: RootRow, paths: Sequence[str]) -> bool:
+    if row.origin != "folder" or row.state == "detached":
+        return False
+    return any(os.fsencode(path).rstrip(b"/") == row.path.rstrip(b"/") for path in paths)
 
 
 def confirm(parts: Parts, root: str | None, *, only_list: bool) -> dict[str, Any]:
@@ -88,12 +107,14 @@ def _let_go(parts: Parts, row: RootRow) -> None:
         sightings.confirm(transaction, row.id)
 
 
-def _retire(parts: Parts, chosen: Sequence[SourceRow]) -> None:
+def _retire(parts: Parts, chosen: Sequence[SourceRow], *, rows: bool = False) -> None:
+    """Take out what is served of these sources; with ``rows`` also the rows of those that never were."""
     with parts.ledger.read() as transaction:
         served = [source for source in chosen if documents.of_source(transaction, source.id)]
     if served:
         parts.collections.ready_all(parts.clock.wall_ns())
-        retire(parts.ledger, parts.collections.store, served)
+    if retired := chosen if rows else served:
+        retire(parts.ledger, parts.collections.store, retired)
 
 
 def _unknown(parts: Parts, paths: Sequence[str]) -> list[dict[str, Any]]:

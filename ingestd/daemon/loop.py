@@ -189,6 +189,8 @@ class Loop:
                 reply = answer.change(self._parts, request.command, request.arguments)
                 if request.command == "confirm" and reply["confirmed"]:
                     self._look_at_confirmed(reply["confirmed"])
+                if reply.get("dropped"):
+                    self._register()
         except IngestdError as error:
             request.reply.set_exception(error)
         except Exception as error:  # noqa: BLE001  one request: a bug in it must not end the daemon

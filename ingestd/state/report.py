@@ -22,7 +22,8 @@ def roots(transaction: Transaction) -> list[dict[str, Any]]:
         " AND generation.state = 'live') AS documents, "
         "(SELECT coalesce(sum(chunk_count), 0) FROM document JOIN generation ON generation.id = generation_id "
         " JOIN source ON source.id = source_id WHERE root_id = root.id AND version > 0 "
-        " AND generation.state = 'live') AS chunks FROM root ORDER BY root.name"
+        " AND generation.state = 'live') AS chunks FROM root "
+        "WHERE root.state <> 'detached' OR EXISTS (SELECT 1 FROM source WHERE root_id = root.id) ORDER BY root.name"
     ).all()
     return [
         {

@@ -6,6 +6,8 @@ import pytest
 
 from ingestd.daemon import changes
 from ingestd.errors import ConfigurationError, CorruptFile
+from ingestd.pipeline.scan import scan_roots
+from ingestd.state import roots
 from tests.unit.pipeline.site import Site
 
 
@@ -120,4 +122,32 @@ def test_paths_that_nobody_knows_are_named_and_the_others_are_done(filled: Site,
 
 def test_what_is_forgotten_already_is_known(filled: Site) -> None:
     changes.forget(filled.parts(), ["a.md"])
-    assert changes.forget(filled.parts(), ["a.md"]) == {"forgotten": [], "unknown": []}
+    assert changes.forget(filled.parts(), ["a.md"]) == {"forgotten": [], "dropped": [], "unknown": []}
+
+
+def test_a_folder_that_the_command_line_made_a_root_is_given_up_as_a_whole(site: Site) -> None:
+    folder = site.directory / "extra"
+    folder.mkdir()
+    (folder / "a.md").write_text("Text of a.\n")
+    (folder / "broken.md").write_bytes(b"")
+    parts = site.parts(folder)
+    scan_roots(parts, site.tally)
+    site.work()
+    assert set(site.texts()) == {"extra/a.md"}
+    document = changes.forget(site.parts(), [f"{folder}/"])
+    assert (document["dropped"], document["unknown"]) == (["extra"], [])
+    assert site.texts() == {}
+    site.sync()
+    with site.ledger.read() as transaction:
+        assert [row.name for row in roots.all_roots(transaction)] == ["docs"]
+    assert site.states() == {}
+    assert site.payloads() == []
+    scan_roots(site.parts(folder), site.tally)
+    site.work()
+    assert set(site.texts()) == {"extra/a.md"}
+
+
+def test_a_configured_root_stays_a_root_when_all_of_it_is_forgotten(filled: Site) -> None:
+    assert changes.forget(filled.parts(), [str(filled.directory / "docs")])["dropped"] == []
+    filled.sync()
+    assert set(filled.states().values()) == {"forgotten"}
