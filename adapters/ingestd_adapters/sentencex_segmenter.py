@@ -108,9 +108,13 @@ def _readable(text: str) -> str:
 
 
 def _narrow(found: re.Match[str]) -> str:
-    at = found.start()
-    initial = found.string[at - 1 : at].isalpha() and not found.string[max(0, at - 2) : max(0, at - 1)].isalnum()
-    return " " * (len(found[0]) - 1) + "." if found[1] and initial else found[0]
+    text, end = found.string, found.start()
+    if not found[1]:
+        return found[0]
+    while end and text[end - 1].isspace():
+        end -= 1
+    initial = text[max(0, end - 1) : end].isalpha() and not text[max(0, end - 2) : max(0, end - 1)].isalnum()
+    return " " * (len(found[0]) - 1) + "." if initial else found[0]
 
 
 def _found(text: str, position: int, sentences: Iterable[str]) -> list[int]:

@@ -37,7 +37,7 @@ def test_sentencex_keeps_what_its_engine_drops_or_refuses():
     assert split(sentencex(), "\n" * 7) == [""]
     assert split(sentencex(), "a\rb\x00. C d.")
     assert split(sentencex(), "So said A\u00a0. Then he went.") == ["So said A\u00a0.", "Then he went."]
-    assert split(sentencex(), "So said A\u2028\u2028. \ud800") == ["So said A\u2028\u2028. \ud800"]
+    assert split(sentencex(), "So said A \u2028\u2028. \ud800") == ["So said A \u2028\u2028. \ud800"]
 
 
 def test_sentencex_reads_long_texts_in_windows():
