@@ -52,7 +52,7 @@ def _check_text(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise ConfigurationError(
-            f"{printable(text)!r} is not UTF-8: search in UTF-8, which `locale` shows and LC_ALL=C.UTF-8 sets"
+            f"'{printable(text)}' is not UTF-8: search in UTF-8, which `locale` shows and LC_ALL=C.UTF-8 sets"
         ) from error
 
 
