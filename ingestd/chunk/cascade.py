@@ -1,10 +1,11 @@
 """Splits blocks that are over their budget into atoms that are not."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from ingestd.chunk.atoms import BETWEEN_BLOCKS, BETWEEN_WORDS, Atom
-from ingestd.chunk.levels import COSTS, Level, levels_of, spans_of
+from ingestd.chunk.levels import COSTS, Level, Spans, levels_of, spans_of
 from ingestd.chunk.manuscript import Manuscript
 from ingestd.chunk.windows import windows
 from ingestd.chunk.wraps import NO_WRAP, Wrap, wrap
@@ -31,19 +32,23 @@ class Request:
     """Stands before every part but the first, before its header rows: a caption."""
 
 
+_Leaf = tuple[int, int, int, float]
+"""First character, one past the last, tokens, cost of a cut before it: plain, since a megabyte has a hundred thousand."""
+
+
 @dataclass(slots=True)
 class _Piece:
     """A node of the tree that a block is split into."""
 
     start: int
     end: int
+    tokens: int
     cut: float
     levels: tuple[Level, ...]
-    request: Request
-    wrap: Wrap
+    goal: float
     budget: float
-    tokens: int = 0
-    parts: list["_Piece"] = field(default_factory=list["_Piece"])
+    wrap: Wrap
+    parts: list["_Leaf | _Piece"] = field(default_factory=list["_Leaf | _Piece"])
 
 
 def split_blocks(manuscript: Manuscript, requests: Sequence[Request]) -> list[tuple[Atom, ...]]:
@@ -56,15 +61,18 @@ def split_blocks(manuscript: Manuscript, requests: Sequence[Request]) -> list[tu
     roots = [_root(manuscript, request, *found) for request, found in zip(requests, wraps, strict=True)]
     frontier = roots
     while frontier:
-        for piece in frontier:
-            piece.parts = _finer(manuscript, piece)
-        parts = [part for piece in frontier for part in piece.parts]
-        texts = [manuscript.markdown[part.start : part.end] for part in parts]
-        counts = manuscript.counter.net(texts, int(manuscript.scale.char_cap))
-        for part, tokens in zip(parts, counts, strict=True):
-            part.tokens = tokens
-        frontier = [part for part in parts if part.end - part.start > 1 and _size(manuscript, part) > part.budget]
-    return [tuple(_atoms(manuscript, root, *tokens)) for root, (_, *tokens) in zip(roots, wraps, strict=True)]
+        finer = [_finer(manuscript, piece) for piece in frontier]
+        markdown = manuscript.markdown
+        texts = [markdown[start:end] for spans, _, _ in finer for start, end in spans]
+        counts = iter(manuscript.counter.net(texts, int(manuscript.scale.char_cap)))
+        over: list[_Piece] = []
+        for piece, (spans, cost, levels) in zip(frontier, finer, strict=True):
+            _grow(manuscript, piece, zip(spans, counts, strict=False), cost, levels, over)
+        frontier = over
+    return [
+        tuple(_atoms(manuscript, request, root, *found))
+        for request, root, found in zip(requests, roots, wraps, strict=True)
+    ]
 
 
 def _affordable(manuscript: Manuscript, request: Request) -> tuple[Wrap, int, int]:
@@ -89,111 +97,114 @@ def _root(manuscript: Manuscript, request: Request, around: Wrap, before: int, a
     return _Piece(
         start=block.start,
         end=block.end,
+        tokens=manuscript.tokens[request.block],
         cut=request.cut,
         levels=levels_of(block.type),
-        request=request,
-        wrap=around,
+        goal=request.goal,
         budget=request.budget - manuscript.scale.size(before + after, chars),
-        tokens=manuscript.tokens[request.block],
+        wrap=around,
     )
 
 
-def _finer(manuscript: Manuscript, piece: _Piece) -> list[_Piece]:
+def _finer(manuscript: Manuscript, piece: _Piece) -> tuple[Spans, float, tuple[Level, ...]]:
+    """Spans of the piece's parts, the cost of a cut between them, and the levels left for each."""
     for number, level in enumerate(piece.levels, start=1):
         spans = spans_of(level, manuscript.markdown, (piece.start, piece.end), piece.wrap, manuscript.segmenter)
         if len(spans) > 1:
-            return _parts(piece, spans, COSTS[level], piece.levels[number:])
-    goal = min(piece.budget, piece.request.goal)
-    count = -(-_size(manuscript, piece) // goal) if goal > 0 else 2
+            return spans, COSTS[level], piece.levels[number:]
+    goal = min(piece.budget, piece.goal)
+    size = manuscript.scale.size(piece.tokens, piece.end - piece.start)
+    count = -(-size // goal) if goal > 0 else 2
     spans = windows(manuscript.markdown, piece.start, piece.end, min(int(count), piece.end - piece.start))
-    return _parts(piece, spans, BETWEEN_WORDS, ())
+    return spans, BETWEEN_WORDS, ()
 
 
-def _parts(piece: _Piece, spans: Sequence[tuple[int, int]], cost: float, levels: tuple[Level, ...]) -> list[_Piece]:
-    return [
-        _Piece(
-            start=start,
-            end=end,
-            cut=cost if number else piece.cut,
-            levels=levels,
-            request=piece.request,
-            wrap=piece.wrap,
-            budget=piece.budget,
-        )
-        for number, (start, end) in enumerate(spans)
-    ]
+def _grow(
+    manuscript: Manuscript,
+    piece: _Piece,
+    counted: Iterator[tuple[tuple[int, int], int]],
+    cost: float,
+    levels: tuple[Level, ...],
+    over: list[_Piece],
+) -> None:
+    """Give the piece its parts; those over the budget go to ``over`` as well."""
+    budget, per_token, per_char = piece.budget, manuscript.scale.per_token, manuscript.scale.per_char
+    parts = piece.parts
+    cut = piece.cut
+    for (start, end), tokens in counted:
+        if (tokens * per_token > budget or (end - start) * per_char > budget) and end - start > 1:
+            part = _Piece(start, end, tokens, cut, levels, piece.goal, budget, piece.wrap)
+            parts.append(part)
+            over.append(part)
+        else:
+            parts.append((start, end, tokens, cut))
+        cut = cost
 
 
-def _size(manuscript: Manuscript, piece: _Piece) -> float:
-    return manuscript.scale.size(piece.tokens, piece.end - piece.start)
-
-
-def _atoms(manuscript: Manuscript, root: _Piece, before: int, after: int) -> Iterator[Atom]:
+def _atoms(
+    manuscript: Manuscript, request: Request, root: _Piece, around: Wrap, before: int, after: int
+) -> Iterator[Atom]:
     """Leaves joined to atoms, with what stands around each part."""
-    block = root.request.block
-    tabular = manuscript.blocks[block].type in _TABULAR
-    joined = list(_joined(manuscript, root, _even(manuscript, root) if tabular else _fine(root)))
+    tabular = manuscript.blocks[request.block].type in _TABULAR
+    leaves = _leaves(root)
+    closes = _even(manuscript, root, leaves) if tabular else (root.budget / FINENESS, inf)
+    joined = _joined(manuscript, root.budget, leaves, *closes)
     last = len(joined) - 1
     for number, (start, end, tokens, cut) in enumerate(joined):
         yield Atom(
-            block=block,
+            block=request.block,
             start=start,
             end=end,
             tokens=tokens + (before if number else 0) + (after if number < last else 0),
             cut=cut,
-            before=root.wrap.before if number else "",
-            after=root.wrap.after if number < last else "",
+            before=around.before if number else "",
+            after=around.after if number < last else "",
         )
 
 
-_Closes = Callable[[float, int, int], bool]
-"""Whether an atom of the size, which ends at the first offset, is closed before a piece that begins at the second."""
-
-
-def _fine(root: _Piece) -> _Closes:
-    least = root.budget / FINENESS
-    return lambda size, _end, _start: size >= least
-
-
-def _even(manuscript: Manuscript, root: _Piece) -> _Closes:
-    """Parts of like size, which end at a blank line where one is near."""
-    goal = min(root.budget, root.request.goal)
-    total = sum(_size(manuscript, leaf) for leaf in _leaves(root))
+def _even(manuscript: Manuscript, root: _Piece, leaves: Sequence[_Leaf]) -> tuple[float, float]:
+    """Size at which a part is closed so that all are alike, and that at which a blank line closes it."""
+    goal = min(root.budget, root.goal)
+    per_token, per_char = manuscript.scale.per_token, manuscript.scale.per_char
+    total = sum(max(tokens * per_token, (end - start) * per_char) for start, end, tokens, _ in leaves)
     each = total / max(1, -(-total // goal)) if goal > 0 else root.budget
-
-    def closes(size: float, end: int, start: int) -> bool:
-        if size >= each:
-            return True
-        return size >= 0.6 * each and manuscript.markdown.count("\n", end, start) > 1
-
-    return closes
+    return each, 0.6 * each
 
 
-def _joined(manuscript: Manuscript, root: _Piece, closes: _Closes) -> Iterator[tuple[int, int, int, float]]:
-    joint = manuscript.scale.joint
-    start, end, tokens, cut = -1, -1, 0, 0.0
-    for leaf in _leaves(root):
-        if start >= 0:
-            size = manuscript.scale.size(tokens, end - start)
-            grown = manuscript.scale.size(tokens + joint + leaf.tokens, leaf.end - start)
-            if grown <= root.budget and not closes(size, end, leaf.start):
-                end, tokens = leaf.end, tokens + joint + leaf.tokens
+def _joined(
+    manuscript: Manuscript, budget: float, leaves: Sequence[_Leaf], enough: float, enough_at_blank: float
+) -> list[_Leaf]:
+    """Neighbours joined up to the budget, until a run has enough."""
+    joint, per_token, per_char = manuscript.scale.joint, manuscript.scale.per_token, manuscript.scale.per_char
+    joined: list[_Leaf] = []
+    start, end, tokens, cut = leaves[0]
+    size = max(tokens * per_token, (end - start) * per_char)
+    for leaf in leaves[1:]:
+        low, high, more, _ = leaf
+        if size < enough and (size < enough_at_blank or manuscript.markdown.count("\n", end, low) < 2):
+            both = tokens + joint + more
+            grown = max(both * per_token, (high - start) * per_char)
+            if grown <= budget:
+                end, tokens, size = high, both, grown
                 continue
-            yield start, end, tokens, cut
-        start, end, tokens, cut = leaf.start, leaf.end, leaf.tokens, leaf.cut
-    yield start, end, tokens, cut
+        joined.append((start, end, tokens, cut))
+        start, end, tokens, cut = leaf
+        size = max(tokens * per_token, (end - start) * per_char)
+    joined.append((start, end, tokens, cut))
+    return joined
 
 
-def _leaves(piece: _Piece) -> Iterator[_Piece]:
-    if not piece.parts:
-        yield piece
-        return
-    stack = [iter(piece.parts)]
+def _leaves(root: _Piece) -> list[_Leaf]:
+    """Leaves in order; the depth of the tree is bounded by no stack of ours."""
+    leaves: list[_Leaf] = []
+    stack = [iter(root.parts)]
     while stack:
-        part = next(stack[-1], None)
-        if part is None:
-            stack.pop()
-        elif part.parts:
-            stack.append(iter(part.parts))
+        for part in stack[-1]:
+            if isinstance(part, tuple):
+                leaves.append(part)
+            else:
+                stack.append(iter(part.parts))
+                break
         else:
-            yield part
+            stack.pop()
+    return leaves

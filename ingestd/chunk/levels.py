@@ -14,7 +14,6 @@ Spans = list[tuple[int, int]]
 Level = str
 """``rows``, ``items``, ``lines`` or ``sentences``; below the last come words."""
 
-_LINE = re.compile(r"[^\r\n]+")
 _ITEM = re.compile(
     r"^[ \t>]*(?:[-*+\u2022\u2023\u25e6\u25aa\u2013]|\(?(?:\d{1,9}|[A-Za-z])[.)])(?=[ \t\r\n])", re.MULTILINE
 )
@@ -54,16 +53,18 @@ def spans_of(level: Level, markdown: str, span: tuple[int, int], wrap: Wrap, seg
         case "sentences":
             return _sentences(markdown, start, end, segmenter)
         case _:
-            return _cores(markdown, ((line.start(), line.end()) for line in _LINE.finditer(markdown, start, end)))
+            return _lines(markdown, start, end)
 
 
 def _rows(markdown: str, start: int, end: int, wrap: Wrap) -> Spans:
     """Lines with their indentation; header rows and fences stay with the line beside them."""
-    lines = [
-        (line.start(), line.start() + len(line[0].rstrip()))
-        for line in _LINE.finditer(markdown, start, end)
-        if not line[0].isspace()
-    ]
+    lines: Spans = []
+    position = start
+    for line in markdown[start:end].replace("\r", "\n").split("\n"):
+        row = line.rstrip()
+        if row:
+            lines.append((position, position + len(row)))
+        position += len(line) + 1
     head, tail = wrap.leading, wrap.trailing
     if len(lines) <= head + tail:
         return lines
@@ -81,13 +82,30 @@ def _items(markdown: str, start: int, end: int) -> Spans:
 
 
 def _sentences(markdown: str, start: int, end: int, segmenter: Segmenter) -> Spans:
-    sentences = segmenter.split(markdown[start:end])
-    cuts = [start]
-    for sentence in sentences:
-        cuts.append(cuts[-1] + len(sentence))
-    if cuts[-1] != end:
-        raise ValueError(f"the segmenter {segmenter.name} gave {cuts[-1] - start} characters back of {end - start}")
-    return _cores(markdown, pairwise(cuts))
+    spans: Spans = []
+    position = start
+    for sentence in segmenter.split(markdown[start:end]):
+        after = position + len(sentence)
+        first = position if sentence[:1].strip() else after - len(sentence.lstrip())
+        last = position + len(sentence.rstrip())
+        if first < last:
+            spans.append((first, last))
+        position = after
+    if position != end:
+        raise ValueError(f"the segmenter {segmenter.name} gave {position - start} characters back of {end - start}")
+    return spans
+
+
+def _lines(markdown: str, start: int, end: int) -> Spans:
+    lines: Spans = []
+    position = start
+    for line in markdown[start:end].replace("\r", "\n").split("\n"):
+        words = line.lstrip()
+        if words:
+            first = position + len(line) - len(words)
+            lines.append((first, first + len(words.rstrip())))
+        position += len(line) + 1
+    return lines
 
 
 def _cores(markdown: str, spans: Iterable[tuple[int, int]]) -> Spans:
