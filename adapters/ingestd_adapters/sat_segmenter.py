@@ -1,0 +1,221 @@
+"""Sentences by the SaT models, which read any of 85 languages without its punctuation.
+
+Making a segmenter loads nothing. Nothing is ever downloaded: the files come from a folder, or from the pinned revision of
+a model that the hub's tools have put into their cache.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingestd.errors import ConfigurationError
+from ingestd_adapters.onnx_device import Choice, Provider, check_device, choose
+from ingestd_adapters.sat_files import model_files
+from ingestd_adapters.sat_model import SatModel
+
+VERSION = 1
+"""Raised whenever a boundary moves for any text and model."""
+THRESHOLD = 0.25
+"""Probability over which a sentence ends, as the models with ``sm`` in their names were published with."""
+
+_SPACE = re.compile(r"\s*")
+
+Vector = NDArray[np.float64]
+"""Shape ``(n,)``."""
+
+
+def sat_3l(
+    *,
+    model_dir: str | Path | None = None,
+    revision: str | None = None,
+    device: str = "auto",
+    threshold: float = THRESHOLD,
+    batch: int | None = None,
+) -> "SatSegmenter":
+    """Segmenter of 3 layers: the fastest of them.
+
+    Parameters
+    ----------
+    model_dir
+        Folder with ``model_optimized.onnx`` and ``tokenizer.json``.
+    revision
+        Commit of the model in the hub's cache, in place of a folder.
+    device
+        ``auto``, ``cpu``, ``cuda`` or ``cuda:N``. Where the device fails, the CPU takes its place, with the event
+        ``segmenter.degraded``. No part of the identity.
+    threshold
+        Probability over which a sentence ends, above 0 and below 1.
+    batch
+        Windows of 256 tokens of one inference. ``None``: 32 on a GPU, 8 on a CPU.
+
+    Raises
+    ------
+    ConfigurationError
+        When an option is out of its range. What is missing is told at the first use.
+    """
+    return _segmenter("sat-3l", model_dir, revision, device, threshold, batch)
+
+
+def sat_9l(
+    *,
+    model_dir: str | Path | None = None,
+    revision: str | None = None,
+    device: str = "auto",
+    threshold: float = THRESHOLD,
+    batch: int | None = None,
+) -> "SatSegmenter":
+    """Segmenter of 9 layers; see :func:`sat_3l`."""
+    return _segmenter("sat-9l", model_dir, revision, device, threshold, batch)
+
+
+def sat_12l(
+    *,
+    model_dir: str | Path | None = None,
+    revision: str | None = None,
+    device: str = "auto",
+    threshold: float = THRESHOLD,
+    batch: int | None = None,
+) -> "SatSegmenter":
+    """Segmenter of 12 layers, the most exact; see :func:`sat_3l`."""
+    return _segmenter("sat-12l", model_dir, revision, device, threshold, batch)
+
+
+def sat_probabilities(
+    model_name: str = "sat-9l-sm",
+    *,
+    device: str = "auto",
+    ort_providers: Sequence[str | tuple[str, Mapping[str, str]]] | None = None,
+    ort_kwargs: Mapping[str, Any] | None = None,
+    model_dir: str | Path | None = None,
+    revision: str | None = "main",
+) -> "SatSegmenter":
+    """Segmenter that is called with a document and gives a probability for each character.
+
+    Parameters
+    ----------
+    model_name
+        Name of the model's repository.
+    device
+        As for :func:`sat_3l`, or ``gpu``.
+    ort_providers
+        Providers of onnxruntime, in the order of preference, in place of a device.
+    ort_kwargs
+        Further arguments of onnxruntime's session.
+    model_dir, revision
+        Where the files are; without a folder the revision that the hub's cache holds, never a download.
+
+    Raises
+    ------
+    ConfigurationError
+        When providers and a device are both given, or the device is none.
+    """
+    check_device(device)
+    if ort_providers is not None and device != "auto":
+        raise ConfigurationError("pass either device= or ort_providers=, not both")
+    folder = Path(model_dir) if model_dir is not None else None
+    model = SatModel(
+        name=model_name,
+        files=partial(model_files, model_name, folder=folder, revision=None if folder is not None else revision),
+        choice=partial(choose, device) if ort_providers is None else partial(_configured, ort_providers),
+        batch=None,
+        engine_options=ort_kwargs or {},
+    )
+    return SatSegmenter(model_name, model, THRESHOLD)
+
+
+class SatSegmenter:
+    """Splits where the model sees an end; white space goes with the sentence before it. Safe from any thread."""
+
+    def __init__(self, name: str, model: SatModel, threshold: float) -> None:
+        self._name = name
+        self._model = model
+        self._threshold = threshold
+
+    @property
+    def name(self) -> str:
+        """Identity for the recipe: version, hashes of the files, threshold; reads the files once.
+
+        Raises
+        ------
+        AdapterUnavailable
+            When a file is missing.
+        """
+        return f"{self._name}/{VERSION}+{self._model.identity}+threshold.{self._threshold:g}"
+
+    @property
+    def device(self) -> str:
+        """Device in use, such as ``cpu`` or ``cuda:0``; loads the model."""
+        return self._model.device
+
+    def load(self) -> None:
+        """Load the model and run a known text through it; see :meth:`ingestd_adapters.sat_model.SatModel.load`."""
+        self._model.load()
+
+    def split(self, text: str) -> list[str]:
+        """Sentences whose concatenation is the text, none of them empty, none but the only one blank."""
+        if not text or text.isspace():
+            return [text] if text else []
+        ((characters, chances),) = self._model.scores([text])
+        first = len(text) - len(text.lstrip())
+        cuts = [0]
+        for character in characters[chances > self._threshold].tolist():
+            if character >= max(cuts[-1], first):
+                space = _SPACE.match(text, character + 1)
+                cuts.append(space.end() if space else character + 1)
+        if cuts[-1] != len(text):
+            cuts.append(len(text))
+        return [text[start:end] for start, end in pairwise(cuts)]
+
+    def __call__(self, document: str, /) -> Vector:
+        """Probability that a sentence ends after each character; 0 where no token ends."""
+        return self.predict_proba_batch([document])[0]
+
+    def predict_proba_batch(self, documents: Sequence[str], /) -> list[Vector]:
+        """Probabilities of each document, in their order."""
+        found = [np.zeros(len(document)) for document in documents]
+        written = [number for number, document in enumerate(documents) if document and not document.isspace()]
+        for number, (characters, chances) in zip(
+            written, self._model.scores([documents[number] for number in written]), strict=True
+        ):
+            found[number][characters] = chances
+        return found
+
+    def wants_batching(self) -> bool:
+        """Whether many documents at once are faster than one after the other: on a GPU."""
+        return self._model.wants_gpu
+
+
+def _segmenter(
+    name: str,
+    model_dir: str | Path | None,
+    revision: str | None,
+    device: str,
+    threshold: float,
+    batch: int | None,
+) -> SatSegmenter:
+    check_device(device)
+    if not 0 < threshold < 1:
+        raise ConfigurationError(f"the segmenter's threshold {threshold!r} must be above 0 and below 1")
+    if batch is not None and batch < 1:
+        raise ConfigurationError(f"the segmenter's batch {batch!r} must be 1 or more")
+    model = SatModel(
+        name=name,
+        files=partial(
+            model_files, f"{name}-sm", folder=Path(model_dir) if model_dir is not None else None, revision=revision
+        ),
+        choice=partial(choose, device),
+        batch=batch,
+        engine_options={},
+    )
+    return SatSegmenter(name, model, threshold)
+
+
+def _configured(providers: Sequence[str | tuple[str, Mapping[str, str]]], _available: Sequence[str], /) -> Choice:
+    named: list[Provider] = [(one, {}) if isinstance(one, str) else one for one in providers]
+    return Choice(providers=tuple(named), wanted=",".join(name for name, _ in named))
