@@ -20,11 +20,11 @@ class Kind(IntFlag):
 
 
 _KINDS = {
-    "heading_open": Kind.HEADING,
-    "blockquote_open": Kind.BLOCKQUOTE,
-    "bullet_list_open": Kind.LIST,
-    "ordered_list_open": Kind.LIST,
-    "paragraph_open": Kind.PARAGRAPH,
+    "heading_open": Kind.HEADING.value,
+    "blockquote_open": Kind.BLOCKQUOTE.value,
+    "bullet_list_open": Kind.LIST.value,
+    "ordered_list_open": Kind.LIST.value,
+    "paragraph_open": Kind.PARAGRAPH.value,
 }
 
 

@@ -9,7 +9,7 @@ from ingestd.chunk.compat.structure_first.blocks import Blocks, Leading, opened_
 _MAY_BE_HEADING = re.compile(r"(?:\A|[\r\n]) {0,3}(?:#{1,6}(?:[ \t\r\n]|\Z)|(?:=+|-+)[ \t]*(?:[\r\n]|\Z))")
 _LINE_END = re.compile(r"[\r\n]|\Z")
 _DECIDED_BY_FIRST_LINE = frozenset({"fence", "html_block", "hr"})
-_LOOKS = 64
+_LOOKS = 8
 """Beginnings of one block that are parsed: one that is still another block after so many chunklets is taken for itself."""
 
 
@@ -36,23 +36,40 @@ def begins_with_two_headings(chunklets: list[str], text: str, blocks: Blocks) ->
         return False
     starts = parser_line_starts(text)
     places = [int(starts[block.first]) for block in leading]
+    places[0] = 0
+    settled, opened = _settled(leading), _opened_before(leading)
     looks: dict[int, int] = {}
     for end in accumulate(map(len, chunklets)):
         index = max(bisect_left(places, end) - 1, 0)
-        block = leading[index]
-        if _is_itself(block, text, places[index], end):
+        if _is_itself(leading[index], text, int(starts[leading[index].first]), end):
             continue
-        looks[index] = looks.get(index, 0) + 1
-        if looks[index] > _LOOKS:
-            continue
-        settled = index
-        while settled and leading[settled - 1].rule == "reference":
-            settled -= 1
-        opened = [flag for earlier in leading[:settled] for flag in earlier.headings]
-        opened += opened_headings(text[places[settled] if settled else 0 : end])
-        if len(opened) >= 2:
-            return opened[0] and opened[1]
+        for start in (settled[index], index):
+            looks[start] = looks.get(start, 0) + 1
+            if looks[start] <= _LOOKS:
+                flags = [*opened[start], *opened_headings(text[places[start] : end])]
+                break
+        else:
+            flags = [*opened[index], *leading[index].headings]
+        if len(flags) >= 2:
+            return flags[0] and flags[1]
     return False
+
+
+def _settled(leading: tuple[Leading, ...]) -> list[int]:
+    """For each block the one from which on it may be another, where the text is cut off: definitions look ahead."""
+    settled: list[int] = []
+    for index in range(len(leading)):
+        follows_definition = index and leading[index - 1].rule == "reference"
+        settled.append(settled[index - 1] if follows_definition else index)
+    return settled
+
+
+def _opened_before(leading: tuple[Leading, ...]) -> list[list[bool]]:
+    """For each block what those before it open, as whether it is a heading."""
+    before: list[list[bool]] = [[]]
+    for block in leading[:-1]:
+        before.append([*before[-1], *block.headings])
+    return before
 
 
 def _may_begin_with_heading(leading: tuple[Leading, ...], text: str) -> bool:

@@ -1,6 +1,7 @@
 """The cheapest way to cut a sequence into pieces of a bounded length."""
 
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +38,7 @@ def cheapest_pieces(lengths: NDArray[np.intp], most: int, costs: Costs, cut_cost
     totals = np.full(widest + count + 1, np.inf)
     """Best cost up to each place, the cut there included, behind as many places that cannot be reached."""
     totals[widest] = 0.0
-    sources = [0] * (count + 1)
+    sources = array("q", bytes(8 * (count + 1)))
     row = 0
     while row < count:
         stop = _rows(widths, row)
@@ -64,7 +65,7 @@ def _rows(widths: NDArray[np.intp], row: int) -> int:
     return row + max(1, int(np.searchsorted(ahead, _CELLS, side="right")))
 
 
-def traced(sources: list[int]) -> list[int]:
+def traced(sources: Sequence[int]) -> list[int]:
     """Ends of the pieces that lead to the last place, given for each place where its piece begins."""
     ends: list[int] = []
     place = len(sources) - 1

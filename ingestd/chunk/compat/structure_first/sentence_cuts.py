@@ -4,6 +4,7 @@ A cut after a character gains its probability less a threshold; every piece has 
 with the greatest sum; of equal ones those whose pieces, from the last to the first, begin earliest.
 """
 
+from array import array
 from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
@@ -67,10 +68,10 @@ def _worthwhile(probabilities: Vector, least: int, most: int) -> NDArray[np.intp
 def _among(ends: NDArray[np.intp], probabilities: Vector, least: int, most: int) -> list[int] | None:
     """The best cuts of these ends, if there are any."""
     size = len(probabilities)
-    places = [0, *ends.tolist(), size]
-    gains = [0.0, *(probabilities[ends - 1] - BOUNDARY_SCORE_THRESHOLD).tolist(), 0.0]
-    best: list[float] = [0.0]
-    before: list[int] = [-1]
+    places = array("q", np.concatenate(([0], ends, [size])).astype(np.int64).tobytes())
+    gains = array("d", np.concatenate(([0.0], probabilities[ends - 1] - BOUNDARY_SCORE_THRESHOLD, [0.0])).tobytes())
+    best = array("d", [0.0])
+    before = array("q", [-1])
     window: deque[int] = deque()
     entering = 0
     for index in range(1, len(places)):

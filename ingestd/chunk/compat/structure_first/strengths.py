@@ -1,5 +1,6 @@
 """How strongly Markdown's structure asks for a cut before each sentence."""
 
+import re
 from itertools import accumulate
 
 import numpy as np
@@ -25,27 +26,36 @@ def boundary_strengths(sentences: list[str], text: str, blocks: Blocks) -> Vecto
     text, blocks
         The text with its block structure.
     """
-    firsts = np.array(
-        [
-            start + (len(sentence) - len(rest) if (rest := sentence.lstrip()) else 0)
-            for sentence, start in zip(sentences, accumulate(map(len, sentences), initial=0), strict=False)
-        ],
-        dtype=np.intp,
-    )
+    offsets = accumulate(map(len, sentences), initial=0)
+    firsts = np.fromiter(map(_first, sentences, offsets), dtype=np.intp, count=len(sentences))
     starts = line_starts(text)
     lines = np.searchsorted(starts, firsts, side="right") - 1
     kinds = np.frombuffer(blocks.kinds, dtype=np.uint8)
     opened = _STRENGTHS[kinds[lines]]
-    return _suppressed(
-        [
-            strength if strength and _at_line_start(text, start, first) else 0.0
-            for strength, start, first in zip(opened.tolist(), starts[lines].tolist(), firsts.tolist(), strict=True)
-        ]
-    )
+    asking = np.flatnonzero(opened)
+    begins = _first_characters(text, starts[np.unique(lines[asking])].tolist())
+    strengths = [0.0] * len(sentences)
+    for index, line, first in zip(
+        asking.tolist(), starts[lines[asking]].tolist(), firsts[asking].tolist(), strict=True
+    ):
+        if first <= begins[line]:
+            strengths[index] = float(opened[index])
+    return _suppressed(strengths)
 
 
-def _at_line_start(text: str, start: int, first: int) -> bool:
-    return start == first or text[start:first].isspace()
+def _first(sentence: str, start: int) -> int:
+    """Where its first character stands that is no white space, or where it starts."""
+    rest = sentence.lstrip()
+    return start + len(sentence) - len(rest) if rest else start
+
+
+def _first_characters(text: str, starts: list[int]) -> dict[int, int]:
+    """Where the first character that is no white space stands from each of these places on."""
+    found = ((start, _CHARACTER.search(text, start)) for start in starts)
+    return {start: match.start() if match else len(text) for start, match in found}
+
+
+_CHARACTER = re.compile(r"\S")
 
 
 def _strength(kinds: int) -> float:
