@@ -13,9 +13,11 @@ BOUND = 4.0
 """A caption and its table, a formula and the sentence that leads to it: cut only where the cap leaves no choice."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Atom:
-    """A block, or a part of one."""
+    """A block, or a part of one; never changed, but not frozen: there is one for every sentence, and making frozen ones
+    takes more than twice as long (2.5 and 1.1 µs, measured in 2026-11).
+    """
 
     block: int
     """Kept block."""

@@ -52,21 +52,17 @@ def leading(manuscript: Manuscript, draft: Draft) -> int:
 
 
 def _body(markdown: str, atoms: tuple[Atom, ...]) -> str:
-    parts: list[str] = []
-    before: Atom | None = None
+    """What the atoms hold, with what stands around and between them; cut out in one piece as far as nothing does."""
+    before, parts = atoms[0], [atoms[0].before]
+    start = before.start
     for atom in atoms:
-        continued = before is not None and before.block == atom.block
-        if before is not None:
-            parts.append(before.after if not continued else "")
-            parts.append(_gap(markdown, before.end, atom.start))
-        parts.append("" if continued else atom.before)
-        parts.append(markdown[atom.start : atom.end])
+        # Between parts of one block lies nothing but white space.
+        if atom.block != before.block:
+            between = markdown[before.end : atom.start]
+            skipped = bool(between) and not between.isspace()
+            if skipped or before.after or atom.before:
+                parts += markdown[start : before.end], before.after, "\n\n" if skipped else between, atom.before
+                start = atom.start
         before = atom
-    parts.append(before.after if before is not None else "")
+    parts += markdown[start : before.end], before.after
     return "".join(parts)
-
-
-def _gap(markdown: str, start: int, end: int) -> str:
-    """White space as it is in the Markdown; a blank line in place of what was skipped."""
-    between = markdown[start:end]
-    return between if not between or between.isspace() else "\n\n"

@@ -42,8 +42,9 @@ def chunks(manuscript: Manuscript, title: str, drafts: Sequence[Draft], *, tiled
 
 def _chunk(manuscript: Manuscript, title: str, counted: _Counted, index: int, span: tuple[int, int]) -> Chunk:
     draft, strings, tokens = counted
-    blocks = [manuscript.blocks[atom.block] for atom in draft.atoms]
+    blocks = [manuscript.blocks[number] for number in dict.fromkeys([atom.block for atom in draft.atoms])]
     pages = [block.page for block in blocks if block.page is not None]
+    kinds = {block.type for block in blocks}
     return Chunk(
         text=strings.text,
         body=strings.body,
@@ -54,7 +55,7 @@ def _chunk(manuscript: Manuscript, title: str, counted: _Counted, index: int, sp
         char_end=span[1],
         page_start=min(pages, default=None),
         page_end=max(pages, default=None),
-        block_types=tuple(sorted({block.type.value for block in blocks})),
+        block_types=tuple(sorted([kind.value for kind in kinds])),
         index=index,
         n_chars=len(strings.body),
         n_tokens=tokens,

@@ -1,6 +1,6 @@
 """A document laid out for a chunker: outline, sizes and tools in one value."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -25,6 +25,8 @@ class Manuscript:
     sums: tuple[int, ...]
     """Tokens of all blocks before each, joints included; one longer than ``blocks``."""
     paths: Paths
+    budgets: tuple[float, ...]
+    """Most of a body below each section's path."""
     scale: Scale
     counter: Counter
     segmenter: Segmenter
@@ -36,18 +38,13 @@ class Manuscript:
         chars = self.blocks[high - 1].end - self.blocks[low].start
         return self.scale.size(self.sums[high] - self.sums[low], chars)
 
-    def path_size(self, section: int) -> float:
-        """Size of the section's path as a text shows it."""
-        shown = self.paths.shown(section)
-        return self.scale.size(shown.tokens, shown.chars)
-
     def budget(self, section: int) -> float:
         """Most of a body below the section's path."""
-        return self.scale.room - self.path_size(section)
+        return self.budgets[section]
 
     def goal(self, section: int) -> float:
         """Size of a body, below the section's path, that makes a text of the target size."""
-        budget = self.budget(section)
+        budget = self.budgets[section]
         return min(budget, max(budget / 2, self.scale.target - (self.scale.cap - budget)))
 
     def own(self, section: int) -> tuple[int, int]:
@@ -71,6 +68,7 @@ def manuscript(markdown: str, outline: Outline, scale: Scale, counter: Counter, 
     lines = [section.line for section in outline.sections]
     counts = counter.net(texts + lines, _longest(scale))
     tokens = counts[: len(texts)]
+    laid_out = paths(outline.sections, counts[len(texts) :], scale, counter)
     return Manuscript(
         markdown=markdown,
         blocks=outline.blocks,
@@ -78,11 +76,19 @@ def manuscript(markdown: str, outline: Outline, scale: Scale, counter: Counter, 
         sections=outline.sections,
         tokens=tuple(tokens),
         sums=_sums(tokens, scale.joint),
-        paths=paths(outline.sections, counts[len(texts) :], scale, counter),
+        paths=laid_out,
+        budgets=tuple(_budgets(laid_out, scale)),
         scale=scale,
         counter=counter,
         segmenter=segmenter,
     )
+
+
+def _budgets(paths: Paths, scale: Scale) -> Iterator[float]:
+    room = scale.room
+    for section in range(len(paths.sections)):
+        shown = paths.shown(section)
+        yield room - scale.size(shown.tokens, shown.chars)
 
 
 def _longest(scale: Scale) -> int:

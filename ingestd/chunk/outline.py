@@ -67,16 +67,19 @@ def outline(document: Document, reasons: Mapping[BlockType, str]) -> Outline:
 def _checked(document: Document) -> Iterator[tuple[int, Block]]:
     """Blocks with their index, and text that no block holds as paragraphs of index -1."""
     position = 0
+    markdown = document.markdown
     for index, block in enumerate(document.blocks):
-        if not position <= block.start <= block.end <= len(document.markdown):
+        start, end = block.start, block.end
+        if not position <= start <= end <= len(markdown):
             raise ValueError(
-                f"block {index} ({block.type.value}) spans {block.start} to {block.end}; "
-                f"it must lie between {position} and {len(document.markdown)}"
+                f"block {index} ({block.type.value}) spans {start} to {end}; "
+                f"it must lie between {position} and {len(markdown)}"
             )
-        yield from _between(document.markdown, position, block.start)
+        if not markdown[position:start].isspace():
+            yield from _between(markdown, position, start)
         yield index, block
-        position = block.end
-    yield from _between(document.markdown, position, len(document.markdown))
+        position = end
+    yield from _between(markdown, position, len(markdown))
 
 
 def _between(markdown: str, start: int, end: int) -> Iterator[tuple[int, Block]]:
@@ -89,9 +92,9 @@ def _between(markdown: str, start: int, end: int) -> Iterator[tuple[int, Block]]
 def _reason(markdown: str, block: Block, reasons: Mapping[BlockType, str]) -> str | None:
     if block.type in reasons:
         return reasons[block.type]
-    if not block.text.strip() or markdown[block.start : block.end].isspace() or block.start == block.end:
-        return "no text"
-    return None
+    start, end = block.start, block.end
+    blank = start == end or (markdown[start].isspace() and markdown[start:end].isspace())
+    return "no text" if blank or not block.text or block.text.isspace() else None
 
 
 def _tree(kept: Sequence[Block]) -> tuple[list[int], list[Section]]:

@@ -48,9 +48,10 @@ class Paths:
 
     def shown(self, section: int) -> Shown:
         """Lines for the text: outermost ones are dropped until the rest takes at most its share of the cap."""
-        if section not in self._shown:
-            self._shown[section] = self._fit(section)
-        return self._shown[section]
+        found = self._shown.get(section)
+        if found is None:
+            found = self._shown[section] = self._fit(section)
+        return found
 
     def _climb(self, section: int) -> Iterator[int]:
         """The section and its ancestors, innermost first."""
@@ -62,12 +63,13 @@ class Paths:
 
     def _fit(self, section: int) -> Shown:
         budget = self.scale.room / SHARE
+        joint, per_token, per_char = self.scale.joint, self.scale.per_token, self.scale.per_char
         kept: list[int] = []
-        tokens, chars = self.scale.joint, 2
+        tokens, chars = joint, 2
         for number in self._climb(section):
-            more_tokens = tokens + self.line_tokens[number] + self.scale.joint
+            more_tokens = tokens + self.line_tokens[number] + joint
             more_chars = chars + len(self.sections[number].line) + 1
-            if self.scale.size(more_tokens, more_chars) > budget:
+            if more_tokens * per_token > budget or more_chars * per_char > budget:
                 break
             kept.append(number)
             tokens, chars = more_tokens, more_chars

@@ -69,9 +69,11 @@ class Counter:
 
     def net(self, texts: Sequence[str], longest: int) -> list[int]:
         """Tokens without special ones; texts over ``longest`` characters are estimated, not read."""
-        known = self.exact([text for text in texts if len(text) <= longest])
-        rest = iter(known)
-        return [max(0, next(rest) - self.special) if len(text) <= longest else len(text) // 4 for text in texts]
+        special = self.special
+        if max(map(len, texts), default=0) <= longest:
+            return [count - special if count > special else 0 for count in self.exact(texts)]
+        rest = iter(self.exact([text for text in texts if len(text) <= longest]))
+        return [max(0, next(rest) - special) if len(text) <= longest else len(text) // 4 for text in texts]
 
 
 def scaled(sizes: Sizes, unit: str, count: TokenCounter, max_tokens: int) -> tuple[Scale, Counter]:
