@@ -8,6 +8,7 @@ from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +49,11 @@ class SatTokens:
         self.marks = Marks(
             begin=self._mark(_BEGIN, file), end=self._mark(_END, file), padding=self._mark(_PADDING, file)
         )
-        self._nowhere = np.array([self.marks.begin, self.marks.end, self.marks.padding])
 
     def read(self, text: str) -> tuple[Tokens, NDArray[np.int64]]:
         """Tokens of a text, without marks at its ends, and the character after the last of each; 0 where it has none.
 
-        A text that spells a mark, such as ``</s>``, gives that mark, which ends nowhere.
+        A text that spells a mark, such as ``</s>``, gives that mark, as the published models' own code reads it.
         """
         ids: list[Tokens] = [np.empty(0, np.int64)]
         ends: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
@@ -64,7 +64,7 @@ class SatTokens:
                 found = np.array(encoding.ids, np.int64)
                 after = np.fromiter((end for _, end in encoding.offsets), np.int64, len(found))
                 ids.append(found)
-                ends.append(np.where((after == 0) | np.isin(found, self._nowhere), 0, after + base))
+                ends.append(np.where(after == 0, 0, after + base))
                 base += len(piece)
         return np.concatenate(ids), np.concatenate(ends)
 
@@ -82,14 +82,25 @@ def _pieces(text: str) -> Iterator[str]:
     """
     start = 0
     while len(text) - start > _PIECE_CHARS:
-        end = start + _PIECE_CHARS
-        cut = max(text.rfind(" ", start + 1, end), text.rfind("\n", start + 1, end))
-        while cut > start and text[cut - 1].isspace():
-            cut -= 1
-        yield text[start : cut if cut > start else end]
-        start = cut if cut > start else end
+        cut = _last_word_end(text, start, start + _PIECE_CHARS)
+        yield text[start:cut]
+        start = cut
     if start < len(text):
         yield text[start:]
+
+
+def _last_word_end(text: str, start: int, end: int) -> int:
+    """Last place where plain white space follows a letter, number or punctuation, or the end where there is none.
+
+    Invisible characters and lone accents are white space to the tokenizer, or nothing.
+    """
+    cut = end
+    while True:
+        cut = max(text.rfind(" ", start + 1, cut), text.rfind("\n", start + 1, cut))
+        if cut < 0:
+            return end
+        if category(text[cut - 1])[0] in "LNP":
+            return cut
 
 
 def _encodable(text: str) -> str:
