@@ -16,36 +16,32 @@ def partition(atoms: Sequence[Atom], scale: Scale, budget: float, goal: float) -
     the cut before each but the first. Of equal solutions the one with the later cuts is taken. Time grows with the
     number of atoms times the most atoms that a budget holds.
     """
-    count = len(atoms)
     joint, per_token, per_char = scale.joint, scale.per_token, scale.per_char
-    sums = [0.0]
-    weight = 0.0
-    for atom in atoms:
+    came_from = [0]
+    # Of each beginning of a run: its number, the least cost of all before it, their tokens, its first character in the
+    # unit, the cost of a cut there. Plain numbers: the inner loop runs some ten times an atom.
+    begins: list[tuple[int, float, float, float, float]] = []
+    low, weight, best = 0, 0.0, 0.0
+    for number, atom in enumerate(atoms):
+        begins.append((number, best, weight, atom.start * per_char, atom.cut if number else 0.0))
         weight += (atom.tokens + joint) * per_token
-        sums.append(weight)
-    starts = [atom.start * per_char for atom in atoms]
-    ends = [atom.end * per_char for atom in atoms]
-    cuts = [0.0, *(atom.cut for atom in atoms[1:])]
-    best = [0.0] * (count + 1)
-    came_from = [0] * (count + 1)
-    low = 0
-    for end in range(1, count + 1):
-        weight, last = sums[end], ends[end - 1]
+        last = atom.end * per_char
         # Sizes only fall as a run begins later, so the first beginning that fits never moves back.
-        while low < end - 1 and (weight - sums[low] > budget or last - starts[low] > budget):
+        while low < number and (weight - begins[low][2] > budget or last - begins[low][3] > budget):
             low += 1
-        least = inf
-        for start in range(low, end):
-            # Plain comparisons: this runs some ten times an atom, and a call of max() takes as long as all of it.
-            size, chars = weight - sums[start], last - starts[start]
-            if chars > size:
+        best, origin = inf, low
+        for start, before, tokens, first, cut in begins[low:]:
+            size, chars = weight - tokens, last - first
+            if chars > size:  # noqa: PLR1730  # a call of max() takes as long as the rest of the loop
                 size = chars
-            cost = best[start] + ((size - goal) / goal) ** 2 + cuts[start]
-            if size > budget:
-                cost += _OVERSIZE
-            if cost <= least:
-                least, came_from[end] = cost, start
-        best[end] = least
+            off = (size - goal) / goal
+            # A product, not a power: it is rounded alike on every platform.
+            cost = before + off * off + cut
+            if cost <= best:
+                best, origin = cost, start
+        if low == number and max(weight - begins[low][2], last - begins[low][3]) > budget:
+            best += _OVERSIZE
+        came_from.append(origin)
     return _runs(atoms, came_from)
 
 
