@@ -50,22 +50,33 @@ _INTERRUPTING: dict[str, tuple[str, ...]] = {
 """Rules that end each of these without an empty line before."""
 
 
-@dataclass(slots=True)
-class Opening:
-    """What one block opened: stands where markdown-it puts a token."""
+class _Unheard:
+    """An attribute that rules may set, and that keeps nothing."""
 
-    kind: str
-    map: list[int]
-    """First line, and the line after the last one."""
-    type: str = ""
-    level: int = 0
-    content: str = ""
-    markup: str = ""
-    info: str = ""
-    attrs: object = None
-    children: object = None
-    meta: object = None
-    hidden: bool = False
+    def __get__(self, instance: object, owner: type | None = None) -> str:
+        return ""
+
+    def __set__(self, instance: object, value: object) -> None:
+        return None
+
+
+class Opening:
+    """What one block opened: stands where markdown-it puts a token.
+
+    Parameters
+    ----------
+    kind
+        Type of the token.
+    map
+        First line, and the line after the last one.
+    """
+
+    __slots__ = ("kind", "map")
+    attrs = children = content = hidden = info = level = markup = meta = type = _Unheard()
+
+    def __init__(self, kind: str, lines: list[int]) -> None:
+        self.kind = kind
+        self.map = lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

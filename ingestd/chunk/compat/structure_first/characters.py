@@ -7,9 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_BLOCK_CHARS = 1 << 18
-"""Characters looked at in one go, so that their code points take little memory."""
-
 
 def code_points(text: str) -> NDArray[np.uint32]:
     """Code point of each character, shape ``(len(text),)``; lone surrogates are their own."""
@@ -20,10 +17,7 @@ def code_points(text: str) -> NDArray[np.uint32]:
 def space_mask(text: str) -> NDArray[np.bool_]:
     """Whether ``str.isspace`` holds, for each character, shape ``(len(text),)``."""
     table = _spaces()
-    mask = np.empty(len(text), dtype=np.bool_)
-    for low in range(0, len(text), _BLOCK_CHARS):
-        block = code_points(text[low : low + _BLOCK_CHARS])
-        mask[low : low + len(block)] = table[np.minimum(block, len(table) - 1)]
+    mask: NDArray[np.bool_] = table[np.minimum(code_points(text), len(table) - 1)]
     return mask
 
 

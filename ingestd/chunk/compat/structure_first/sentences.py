@@ -1,5 +1,6 @@
 """A document into sentences."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -13,8 +14,8 @@ from ingestd.chunk.compat.structure_first.protocols import KnownProbabilities, S
 from ingestd.chunk.compat.structure_first.segmenters import punctuation_segmenter
 from ingestd.chunk.compat.structure_first.sentence_cuts import sentence_cuts
 
-_RUNS = 1 << 15
-"""Runs of white space looked at in one go, to save memory."""
+_BLOCK_CHARS = 1 << 18
+"""Characters whose white space is looked at in one go, to save memory."""
 
 
 def split_sentences(
@@ -150,13 +151,19 @@ _BLANKS = (" ", "\t")
 
 def _shift_past_spaces(probabilities: Vector, document: str) -> None:
     """Move the end of a sentence behind the white space that follows it."""
-    spaces = space_mask(document)
-    starts, ends = runs_of(spaces)
-    del spaces
-    if len(starts) and starts[0] == 0:
-        starts, ends = starts[1:], ends[1:]
-    for low in range(0, len(starts), _RUNS):
-        _shift(probabilities, starts[low : low + _RUNS] - 1, ends[low : low + _RUNS])
+    low = 0
+    while low < len(document):
+        beyond = _NO_SPACE.search(document, low + _BLOCK_CHARS)
+        high = beyond.start() if beyond else len(document)
+        starts, ends = runs_of(space_mask(document[low:high]))
+        if not low and len(starts) and not starts[0]:
+            starts, ends = starts[1:], ends[1:]
+        if len(starts):
+            _shift(probabilities[low:high], starts - 1, ends)
+        low = high
+
+
+_NO_SPACE = re.compile(r"\S")
 
 
 def _shift(probabilities: Vector, lows: NDArray[np.intp], highs: NDArray[np.intp]) -> None:

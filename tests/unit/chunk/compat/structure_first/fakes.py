@@ -33,7 +33,9 @@ class DrawnEmbedder:
     async def embed_segment(self, texts: list[str], /) -> tuple[NDArray[np.float64], list[int]]:
         self.asked.append(texts)
         counts = await self.count_tokens(texts)
-        rows = [self._row(f"{index} {text}") for text, count in zip(texts, counts, strict=True) for index in range(count)]
+        rows = [
+            self._row(f"{index} {text}") for text, count in zip(texts, counts, strict=True) for index in range(count)
+        ]
         return np.array(rows[: max(1, len(rows) - self.lost_rows)]), counts
 
     def _row(self, text: str) -> list[float]:

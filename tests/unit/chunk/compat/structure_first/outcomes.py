@@ -59,7 +59,10 @@ def _tried(make: Callable[[], Any]) -> Any:
 def _plain(chunks: Any) -> Any:
     if isinstance(chunks, str):
         return chunks
-    return [[chunk.text, chunk.start, chunk.end, chunk.heading_path and list(chunk.heading_path)] for chunk in chunks]
+    return [
+        [chunk.text, chunk.start, chunk.end, None if chunk.heading_path is None else list(chunk.heading_path)]
+        for chunk in chunks
+    ]
 
 
 def _pieces(text: str, rng: random.Random) -> list[str]:
@@ -92,7 +95,9 @@ def _chunklets(package: Any, sentences: list[str], rng: random.Random) -> Any:
 
 def _vectors(package: Any, chunks: Any, rng: random.Random) -> Any:
     embedder = DrawnEmbedder(
-        n_ctx=rng.choice([20, 60, 200, 1000]), chars_per_token=rng.choice([1, 4, 9]), lost_rows=rng.choice([0, 0, 3, 40])
+        n_ctx=rng.choice([20, 60, 200, 1000]),
+        chars_per_token=rng.choice([1, 4, 9]),
+        lost_rows=rng.choice([0, 0, 3, 40]),
     )
     budget = rng.choice([None, None, 20, 50, 100, embedder.n_ctx])
     options = [rng.choice([0.382, 0.382, 0.0, 0.9]), rng.random() < 0.7, rng.random() < 0.7]
