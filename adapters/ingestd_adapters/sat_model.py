@@ -75,17 +75,12 @@ class SatModel:
         return f"weights.{weights[:16]}+tokenizer.{tokenizer[:16]}"
 
     @property
-    def device(self) -> str:
-        """Device in use, such as ``cpu`` or ``cuda:0``; loads the model."""
-        return self._loaded()[1].device
-
-    @property
     def wants_gpu(self) -> bool:
         """Whether a GPU is the device of choice; loads no model."""
         return self._choice(available_providers()).wants_gpu
 
-    def load(self) -> None:
-        """Read the model, start the device, run a known text through it.
+    def load(self) -> str:
+        """Read the model, start the device, run a known text through it; the device in use.
 
         Raises
         ------
@@ -95,11 +90,13 @@ class SatModel:
             When the files are not those of a SaT model, or were changed since their hash was taken.
         """
         ((_, found),) = self.scores([_KNOWN])
+        device = self._loaded()[1].device
         if not np.isfinite(found).all():
             raise ConfigurationError(
-                f"the segmenter {self._name!r} gives probabilities that are no numbers on {self.device}: set "
+                f"the segmenter {self._name!r} gives probabilities that are no numbers on {device}: set "
                 'chunker.segmenter_device to "cpu", or take another model'
             )
+        return device
 
     def scores(self, texts: Sequence[str]) -> list[Scores]:
         """Where tokens of each text end, with the probability that a sentence does.

@@ -148,14 +148,17 @@ class SatSegmenter:
         """
         return f"{self._name}/{VERSION}+{self._model.identity}+threshold.{self._threshold:g}"
 
-    @property
-    def device(self) -> str:
-        """Device in use, such as ``cpu`` or ``cuda:0``; loads the model."""
-        return self._model.device
+    def load(self) -> str:
+        """Load the model, run a known text through it; the device in use, such as ``cpu`` or ``cuda:0``.
 
-    def load(self) -> None:
-        """Load the model and run a known text through it; see :meth:`ingestd_adapters.sat_model.SatModel.load`."""
-        self._model.load()
+        Raises
+        ------
+        AdapterUnavailable
+            When an engine or a file is missing; names the folder looked at and the way out.
+        ConfigurationError
+            When the files are not those of a SaT model, or were changed since their hash was taken.
+        """
+        return self._model.load()
 
     def split(self, text: str) -> list[str]:
         """Sentences whose concatenation is the text, none of them empty, none but the only one blank."""

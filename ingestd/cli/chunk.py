@@ -64,7 +64,8 @@ def run(invocation: Invocation) -> ExitCode:
     from ingestd.chunk import chunk
     from ingestd.cli.output import write_json_line, written
     from ingestd.model.chunk import chunk_as_json
-    from ingestd.wiring.engines import chunk_options, segmenter
+    from ingestd.wiring.engines import chunk_options
+    from ingestd.wiring.segmenters import segmenter_of
 
     arguments = invocation.arguments
     settings = invocation.settings(absent_folders="allowed")
@@ -72,9 +73,7 @@ def run(invocation: Invocation) -> ExitCode:
     options = chunk_options(chunker)
     embedder = _embedder(settings, arguments.embedder)
     document = _document(invocation, settings)
-    chunked = chunk(
-        document, options, embedder.count_tokens, segmenter(chunker.segmenter), max_tokens=embedder.max_tokens
-    )
+    chunked = chunk(document, options, embedder.count_tokens, segmenter_of(chunker), max_tokens=embedder.max_tokens)
     with written(sys.stdout):
         for made in chunked.chunks:
             write_json_line(sys.stdout, chunk_as_json(made))

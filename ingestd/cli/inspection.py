@@ -24,7 +24,8 @@ from ingestd.settings import ChunkerSettings, RootConverterSettings, RootSetting
 from ingestd.settings.checks import state_below_a_root
 from ingestd.settings.findings import dotted, report
 from ingestd.settings.reading import examine
-from ingestd.wiring.engines import chunk_options, convert_options, embedder_configuration, segmenter
+from ingestd.wiring.engines import chunk_options, convert_options, embedder_configuration
+from ingestd.wiring.segmenters import probe, segmenter_of
 from ingestd.wiring.stores import store
 
 _PACKAGES = ("numpy", "onnxruntime", "qdrant-edge-py", "qdrant-client", "sqlalchemy", "liteparse", "watchdog")
@@ -52,7 +53,8 @@ def findings(invocation: Invocation) -> Iterator[Inspected]:
     yield _space(settings, state)
     yield from _chunkers(settings)
     yield from _converters(settings.converter)
-    yield _tried(f"segmenter {settings.chunker.segmenter}", lambda: segmenter(settings.chunker.segmenter).name)
+    for chunker in dict.fromkeys(root.chunker for root in settings.roots) or [settings.chunker]:
+        yield _tried(f"segmenter {chunker.segmenter}", partial(_segmenter, chunker))
     for space in dict.fromkeys(root.embedder for root in settings.roots) or [settings.embedder]:
         yield _tried(f"embedder {space.name}", partial(_embedder, embedder_configuration(settings, space)))
     yield _tried(f"store {settings.store.kind}", partial(_store, settings, state))
@@ -134,6 +136,10 @@ def _chunker(chunker: ChunkerSettings, configuration: str) -> str:
             f"asked for: set it to at most {limit}, or choose an embedder that takes more"
         )
     return f"{options.name}, at most {sizes.max_size} {options.unit}"
+
+
+def _segmenter(chunker: ChunkerSettings) -> str:
+    return probe(segmenter_of(chunker))
 
 
 def _most_tokens(configuration: str) -> int | None:

@@ -28,6 +28,7 @@ def run(invocation: Invocation) -> ExitCode:
     from ingestd.daemon.notify import Notifier, watchdog_seconds
     from ingestd.daemon.owner import Owner, Ownership
     from ingestd.daemon.signals import Signals
+    from ingestd.wiring.segmenters import probe_all
 
     # The service manager's watchdog ends a stuck process by SIGABRT: that leaves the traceback of every thread.
     faulthandler.enable()
@@ -41,5 +42,6 @@ def run(invocation: Invocation) -> ExitCode:
     )
     wake = threading.Event()
     with Signals(wake=wake.set) as signals, Owner(ownership, signals.stop) as owner:
+        probe_all(owner.settings)
         Loop(owner, signals, notifier, wake).run(watchdog_seconds(invocation.environment, os.getpid()))
     return ExitCode.DONE

@@ -36,9 +36,12 @@ def findings(
     yield from _model(settings)
     yield from _rescan(settings)
     yield from _sizes(settings.chunker, ("chunker",))
+    yield from _segmenter(settings.chunker, ("chunker",))
     for index, root in roots:
         if root.chunker != settings.chunker:
             yield from _sizes(root.chunker, ("root", index, "chunker"))
+            if root.chunker.segmenter_model_dir != settings.chunker.segmenter_model_dir:
+                yield from _segmenter(root.chunker, ("root", index, "chunker"))
         yield from _folder(index, root, absent_folders=absent_folders)
     for first, second in itertools.combinations(roots, 2):
         yield from _pair(first, second)
@@ -78,6 +81,14 @@ def _model(settings: Settings) -> Iterator[Finding]:
     folder = settings.embedder.model_dir
     if folder and not folder.is_dir():
         yield Finding(path=("embedder", "model_dir"), message=f"{folder} is not a folder: put the model's files there")
+
+
+def _segmenter(chunker: ChunkerSettings, path: tuple[str | int, ...]) -> Iterator[Finding]:
+    folder = chunker.segmenter_model_dir
+    if folder and not folder.is_dir():
+        yield Finding(
+            path=(*path, "segmenter_model_dir"), message=f"{folder} is not a folder: put the model's files there"
+        )
 
 
 def _rescan(settings: Settings) -> Iterator[Finding]:

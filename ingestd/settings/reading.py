@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeGuard, get_args, get_origin, get_type_hints
 from ingestd.settings import checks
 from ingestd.settings.findings import Finding, nearest
 from ingestd.settings.lines import KeyPath, line_of, lines_of
-from ingestd.settings.tables import RootSettings, Settings
+from ingestd.settings.tables import ChunkerSettings, RootSettings, Settings
 from ingestd.settings.validation import validated
 
 AbsentFolders = Literal["refused", "allowed"]
@@ -143,15 +143,23 @@ def _with_absolute_paths(settings: Settings, folder: Path, environment: Mapping[
         store = dataclasses.replace(store, api_key_file=_credential(store.api_key_file, folder, environment))
     if embedder.model_dir is not None:
         embedder = dataclasses.replace(embedder, model_dir=absolute(embedder.model_dir, folder))
+    chunker = _chunker_with_absolute_paths(settings.chunker, folder)
     roots = tuple(_root_with_absolute_paths(root, folder) for root in settings.roots)
-    return dataclasses.replace(settings, roots=roots, store=store, embedder=embedder)
+    return dataclasses.replace(settings, roots=roots, store=store, embedder=embedder, chunker=chunker)
 
 
 def _root_with_absolute_paths(root: RootSettings, folder: Path) -> RootSettings:
     embedder = root.embedder
     if embedder.model_dir is not None:
         embedder = dataclasses.replace(embedder, model_dir=absolute(embedder.model_dir, folder))
-    return dataclasses.replace(root, path=absolute(root.path, folder), embedder=embedder)
+    chunker = _chunker_with_absolute_paths(root.chunker, folder)
+    return dataclasses.replace(root, path=absolute(root.path, folder), embedder=embedder, chunker=chunker)
+
+
+def _chunker_with_absolute_paths(chunker: ChunkerSettings, folder: Path) -> ChunkerSettings:
+    if chunker.segmenter_model_dir is None:
+        return chunker
+    return dataclasses.replace(chunker, segmenter_model_dir=absolute(chunker.segmenter_model_dir, folder))
 
 
 def absolute(path: Path, folder: Path) -> Path:

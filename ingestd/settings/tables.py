@@ -136,6 +136,16 @@ class ChunkerSettings:
     """What sizes count: the embedder's own tokens, which is what limits it, or characters."""
     segmenter: PlainName = "sentencex"
     """Registered splitter of sentences. The default knows some 300 languages and needs no model."""
+    segmenter_model_dir: Path | None = None
+    """Folder with the model of a segmenter that needs one, ``model_optimized.onnx`` and ``tokenizer.json``. Another model
+    there is another chunker, and every document is cut anew."""
+    segmenter_revision: Annotated[str, Matching(pattern=r"^[0-9a-f]{40}$")] | None = None
+    """Commit of the segmenter's model in the hub's cache on this machine, in place of a folder. Nothing is downloaded."""
+    segmenter_device: str = "auto"
+    """``auto``, ``cpu``, ``cuda`` or ``cuda:1``, … for such a model. Where a GPU fails, the CPU takes its place with the
+    warning ``segmenter.degraded``; the chunks stay the same."""
+    segmenter_threshold: Annotated[float, Bounds(above=0, most=1)] | None = None
+    """Probability over which such a model ends a sentence, below 1. Unset: the model's own, 0.25."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,17 @@
 """Makes converters, chunkers and embedders from settings."""
 
 import json
+import os
 import random
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ingestd import __version__, registry
+from ingestd import __version__
 from ingestd.convert import ConversionCache, Conversions, ConvertOptions
 from ingestd.convert.choice import readable_mimes
 from ingestd.convert.types import suffixes_of
@@ -19,7 +19,6 @@ from ingestd.discover.rules import Rules
 from ingestd.errors import ConfigurationError
 from ingestd.model.identity import Digest, Fingerprint
 from ingestd.pipeline.parts import Clock, Engines, RootPlan
-from ingestd.ports.segmenter import Segmenter
 from ingestd.settings import (
     ChunkerSettings,
     RootConverterSettings,
@@ -28,6 +27,7 @@ from ingestd.settings import (
     Settings,
 )
 from ingestd.state.roots import RootRow
+from ingestd.wiring.segmenters import PREFIX, probe, segmenter_of, signature
 
 if TYPE_CHECKING:
     from ingestd.chunk import ChunkOptions
@@ -76,8 +76,8 @@ class Wiring:
 
     def _settings_digest(self, root: RootSettings) -> str:
         embedder = embedder_configuration(self.settings, root.embedder)
-        value = [__version__, asdict(root.converter), asdict(root.chunker), embedder]
-        return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+        value = [__version__, asdict(root.converter), asdict(root.chunker), signature(root.chunker), embedder]
+        return sha256(json.dumps(value, sort_keys=True, default=os.fspath).encode()).hexdigest()
 
     def engines(self, root: RootSettings) -> Engines:
         """Engines of a root, made once."""
@@ -91,7 +91,9 @@ class Wiring:
 
         configuration = embedder_configuration(self.settings, root.embedder)
         embedding = self.embedding(configuration)
-        options, splitter = chunk_options(root.chunker), segmenter(root.chunker.segmenter)
+        options, splitter = chunk_options(root.chunker), segmenter_of(root.chunker)
+        # Now, rather than at the first long section, in the middle of the work.
+        probe(splitter)
         tokenizer = str(embedding.stage.options.get("tokenizer_sha256", embedding.stage.name))
         return Engines(
             conversions=self.conversions(root.converter),
@@ -173,9 +175,9 @@ def chunk_options(chunker: ChunkerSettings) -> "ChunkOptions":
     """
     from ingestd.chunk import ChunkOptions, sizes_of
 
-    value = asdict(chunker)
-    value.pop("segmenter")
-    options = ChunkOptions(**value)
+    options = ChunkOptions(
+        **{key: value for key, value in asdict(chunker).items() if key != "segmenter" and not key.startswith(PREFIX)}
+    )
     try:
         sizes_of(options)
     except ValueError as error:
@@ -196,13 +198,6 @@ def convert_options(converter: RootConverterSettings) -> ConvertOptions:
         office_bytes=converter.max_office_bytes,
         pdf_bytes=converter.max_pdf_bytes,
     )
-
-
-@cache
-def segmenter(name: str) -> Segmenter:
-    """Segmenter registered under the name."""
-    made: Segmenter = registry.factory("segmenters", name)()
-    return made
 
 
 def clock() -> Clock:

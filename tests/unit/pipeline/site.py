@@ -32,7 +32,7 @@ from ingestd.state.engine import Ledger
 from ingestd.state.sources import SourceRow
 from ingestd.testing.counting_embedder import CountingEmbedder
 from ingestd.testing.memory_store import MemoryStore, Shelf
-from ingestd.wiring.engines import segmenter
+from ingestd.wiring.segmenters import segmenter
 
 INSTANCE = Instance("test")
 _SECOND = 1_000_000_000

@@ -17,6 +17,7 @@ from ingestd.settings import (
 )
 from ingestd.wiring import engines
 from ingestd.wiring.engines import Wiring, chunk_options, convert_options, embedder_configuration
+from ingestd.wiring.segmenters import segmenter
 from ingestd.wiring.stores import store
 
 SETTINGS = Settings(embedder=EmbedderSettings(name="hash", dimension=16))
@@ -105,7 +106,7 @@ def test_sizes_that_contradict_each_other_are_refused() -> None:
 
 def test_names_that_nobody_registered_are_refused(wiring: Wiring) -> None:
     with pytest.raises(ConfigurationError, match="no segmenter is called 'x'; installed: "):
-        engines.segmenter("x")
+        segmenter("x")
     with pytest.raises(ConfigurationError, match="no embedder is called 'x'; installed: "):
         wiring.embedding('{"name": "x", "options": {}}')
 
