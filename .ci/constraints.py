@@ -19,6 +19,7 @@ def main() -> None:
         wanted += [Requirement(text) for text in project["project"]["optional-dependencies"][extra]]
     for group in project["dependency-groups"].values():
         wanted += [Requirement(text) for text in group if isinstance(text, str)]
+    wanted = [one for one in wanted if one.marker is None or one.marker.evaluate()]
     print("# Exact versions that the tests run with, on Python 3.11 to 3.13. Written by `make constraints`.")
     for name, version in sorted(closure(wanted).items()):
         print(f"{name}=={version}")

@@ -9,6 +9,8 @@ from ingestd.chunk.compat import structure_first
 from tests.unit.chunk.compat.structure_first.outcomes import STAGES, outcomes
 from tests.unit.chunk.compat.structure_first.stored import STORED, of
 
+FEW = 60
+
 
 @cache
 def _expected() -> dict[str, Any]:
@@ -21,15 +23,23 @@ def _made(seed: int) -> dict[str, Any]:
     return outcomes(structure_first, structure_first.plan_units, seed)[0]
 
 
-def test_every_stage_gives_what_the_published_package_gave_to_stored_documents() -> None:
-    different = [
+def test_every_stage_gives_what_the_published_package_gave_to_some_stored_documents() -> None:
+    assert _different(_expected()["digests"][:FEW]) == []
+
+
+@pytest.mark.slow
+def test_every_stage_gives_what_the_published_package_gave_to_all_stored_documents() -> None:
+    assert _different(_expected()["digests"]) == []
+    assert len(_expected()["digests"]) > 290
+
+
+def _different(stored: list[list[Any]]) -> list[tuple[int, str]]:
+    return [
         (seed, stage)
-        for seed, *digests in _expected()["digests"]
+        for seed, *digests in stored
         for stage, want, got in zip(STAGES, digests, of(_made(seed)), strict=True)
         if want != got
     ]
-    assert different == []
-    assert len(_expected()["digests"]) > 290
 
 
 @pytest.mark.parametrize("stage", STAGES[:-1])
