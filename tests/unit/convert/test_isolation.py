@@ -64,7 +64,8 @@ def test_a_converter_has_no_network(workshop) -> None:
 
 
 def test_a_converter_runs_niced_without_core_dumps_and_with_few_files(workshop) -> None:
-    assert workshop.document("a.pdf", order("limits"), pdf="hostile").markdown == "0 256 10"
+    niceness = min(os.nice(0) + 10, 19)
+    assert workshop.document("a.pdf", order("limits"), pdf="hostile").markdown == f"0 256 {niceness}"
 
 
 def test_the_private_folder_is_emptied_after_each_document_and_goes_with_the_process(workshop) -> None:
