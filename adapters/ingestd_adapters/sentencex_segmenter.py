@@ -12,7 +12,8 @@ VERSION = 1
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_WIDE_SPACES = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]++(\\.?)")
+_WIDE = "\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+_WIDE_SPACES = re.compile(f"[{_WIDE}]++(\\.?)")
 # Never the end of a sentence, whatever follows.
 _ABBREVIATIONS = frozenset(
     {"al", "assoc", "ca", "capt", "cf", "col", "dept", "dr", "e.g", "eds", "eqs", "figs", "gen", "gov", "hon", "i.e"}
@@ -104,7 +105,7 @@ def _readable(text: str) -> str:
         text.encode()
     except UnicodeEncodeError:
         text = _SURROGATE.sub("\ufffd", text)
-    return _WIDE_SPACES.sub(_narrow, text)
+    return _WIDE_SPACES.sub(_narrow, text) if any(space in text for space in _WIDE) else text
 
 
 def _narrow(found: re.Match[str]) -> str:

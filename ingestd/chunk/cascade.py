@@ -70,8 +70,7 @@ def split_blocks(manuscript: Manuscript, requests: Sequence[Request]) -> list[tu
             _grow(manuscript, piece, zip(spans, counts, strict=False), cost, levels, over)
         frontier = over
     return [
-        tuple(_atoms(manuscript, request, root, *found))
-        for request, root, found in zip(requests, roots, wraps, strict=True)
+        _atoms(manuscript, request, root, *found) for request, root, found in zip(requests, roots, wraps, strict=True)
     ]
 
 
@@ -143,16 +142,21 @@ def _grow(
 
 def _atoms(
     manuscript: Manuscript, request: Request, root: _Piece, around: Wrap, before: int, after: int
-) -> Iterator[Atom]:
+) -> tuple[Atom, ...]:
     """Leaves joined to atoms, with what stands around each part."""
     tabular = manuscript.blocks[request.block].type in _TABULAR
     leaves = _leaves(root)
     closes = _even(manuscript, root, leaves) if tabular else (root.budget / FINENESS, inf)
     joined = _joined(manuscript, root.budget, leaves, *closes)
+    block = request.block
+    if not (around.before or around.after):
+        return tuple(
+            [Atom(block=block, start=start, end=end, tokens=tokens, cut=cut) for start, end, tokens, cut in joined]
+        )
     last = len(joined) - 1
-    for number, (start, end, tokens, cut) in enumerate(joined):
-        yield Atom(
-            block=request.block,
+    return tuple(
+        Atom(
+            block=block,
             start=start,
             end=end,
             tokens=tokens + (before if number else 0) + (after if number < last else 0),
@@ -160,13 +164,15 @@ def _atoms(
             before=around.before if number else "",
             after=around.after if number < last else "",
         )
+        for number, (start, end, tokens, cut) in enumerate(joined)
+    )
 
 
 def _even(manuscript: Manuscript, root: _Piece, leaves: Sequence[_Leaf]) -> tuple[float, float]:
     """Size at which a part is closed so that all are alike, and that at which a blank line closes it."""
     goal = min(root.budget, root.goal)
     per_token, per_char = manuscript.scale.per_token, manuscript.scale.per_char
-    total = sum(max(tokens * per_token, (end - start) * per_char) for start, end, tokens, _ in leaves)
+    total = sum([max(tokens * per_token, (end - start) * per_char) for start, end, tokens, _ in leaves])
     each = total / max(1, -(-total // goal)) if goal > 0 else root.budget
     return each, 0.6 * each
 

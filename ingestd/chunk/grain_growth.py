@@ -65,9 +65,9 @@ def _bound(atoms: _Run) -> Iterator[_Run]:
     start = 0
     for index in range(1, len(atoms) + 1):
         if index < len(atoms):
-            apart = atoms[index].cut < BOUND and atoms[index].block != atoms[index - 1].block
-            leads = atoms[index].block == atoms[index - 1].block and _leads(atoms, index)
-            if not (apart or leads):
+            atom = atoms[index]
+            continued = atom.block == atoms[index - 1].block
+            if not (_leads(atoms, index) if continued else atom.cut < BOUND):
                 continue
         yield atoms[start:index]
         start = index
@@ -79,7 +79,7 @@ def _leads(atoms: _Run, index: int) -> bool:
 
 
 def _stands_alone(manuscript: Manuscript, part: _Run) -> bool:
-    return any(manuscript.blocks[atom.block].type in _STANDALONE for atom in part)
+    return any(manuscript.blocks[block].type in _STANDALONE for block in {atom.block for atom in part})
 
 
 def _fitted(manuscript: Manuscript, section: int, atoms: _Run, goal: float) -> list[_Run]:
@@ -126,7 +126,8 @@ def _without_stub(manuscript: Manuscript, section: int, grains: list[_Run]) -> l
     """A last grain below the least size goes to the one before it, where both fit together."""
     if len(grains) < 2 or _size(manuscript, grains[-1]) >= manuscript.scale.floor:
         return grains
-    whole = grains[-2] + tuple(atom for atom in grains[-1] if atom not in grains[-2])
+    said = {atom.start for atom in grains[-2]}
+    whole = grains[-2] + tuple(atom for atom in grains[-1] if atom.start not in said)
     if _size(manuscript, whole) > manuscript.budget(section):
         return grains
     return [*grains[:-2], whole]
@@ -135,5 +136,6 @@ def _without_stub(manuscript: Manuscript, section: int, grains: list[_Run]) -> l
 def _size(manuscript: Manuscript, atoms: _Run) -> float:
     if not atoms:
         return 0.0
-    tokens = sum(atom.tokens + manuscript.scale.joint for atom in atoms)
-    return manuscript.scale.size(tokens, atoms[-1].end - atoms[0].start)
+    scale = manuscript.scale
+    tokens = sum([atom.tokens for atom in atoms]) + scale.joint * len(atoms)
+    return max(tokens * scale.per_token, (atoms[-1].end - atoms[0].start) * scale.per_char)

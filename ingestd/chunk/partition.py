@@ -29,8 +29,10 @@ def partition(atoms: Sequence[Atom], scale: Scale, budget: float, goal: float) -
         # Sizes only fall as a run begins later, so the first beginning that fits never moves back.
         while low < number and (weight - begins[low][2] > budget or last - begins[low][3] > budget):
             low += 1
+        candidates = begins[low:]
+        bound = min([begin[1] for begin in candidates])
         best, origin = inf, low
-        for start, before, tokens, first, cut in begins[low:]:
+        for start, before, tokens, first, cut in candidates:
             size, chars = weight - tokens, last - first
             if chars > size:  # noqa: PLR1730  # a call of max() takes as long as the rest of the loop
                 size = chars
@@ -39,6 +41,8 @@ def partition(atoms: Sequence[Atom], scale: Scale, budget: float, goal: float) -
             cost = before + off * off + cut
             if cost <= best:
                 best, origin = cost, start
+            elif size < goal and bound + off * off > best:
+                break
         if low == number and max(weight - begins[low][2], last - begins[low][3]) > budget:
             best += _OVERSIZE
         came_from.append(origin)
