@@ -25,7 +25,7 @@ from ingestd.settings.checks import state_below_a_root
 from ingestd.settings.findings import dotted, report
 from ingestd.settings.reading import examine
 from ingestd.wiring.engines import chunk_options, convert_options, embedder_configuration
-from ingestd.wiring.segmenters import probe, segmenter_of
+from ingestd.wiring.segmenters import distinct, probe, segmenter_of
 from ingestd.wiring.stores import store
 
 _PACKAGES = ("numpy", "onnxruntime", "qdrant-edge-py", "qdrant-client", "sqlalchemy", "liteparse", "watchdog")
@@ -53,7 +53,7 @@ def findings(invocation: Invocation) -> Iterator[Inspected]:
     yield _space(settings, state)
     yield from _chunkers(settings)
     yield from _converters(settings.converter)
-    for chunker in dict.fromkeys(root.chunker for root in settings.roots) or [settings.chunker]:
+    for chunker in distinct(settings):
         yield _tried(f"segmenter {chunker.segmenter}", partial(_segmenter, chunker))
     for space in dict.fromkeys(root.embedder for root in settings.roots) or [settings.embedder]:
         yield _tried(f"embedder {space.name}", partial(_embedder, embedder_configuration(settings, space)))

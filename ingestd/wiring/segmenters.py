@@ -28,13 +28,13 @@ def segmenter_of(chunker: ChunkerSettings) -> Segmenter:
     AdapterUnavailable
         When its engine is not installed.
     """
-    options: dict[str, str | float | Path | None] = {
-        "model_dir": chunker.segmenter_model_dir,
-        "revision": chunker.segmenter_revision,
-        "threshold": chunker.segmenter_threshold,
-        "device": None if chunker.segmenter_device == "auto" else chunker.segmenter_device,
-    }
-    return segmenter(chunker.segmenter, tuple((key, value) for key, value in options.items() if value is not None))
+    return segmenter(chunker.segmenter, _options(chunker))
+
+
+def distinct(settings: Settings) -> tuple[ChunkerSettings, ...]:
+    """A chunker of the roots for each segmenter that they need; without roots the one that roots would have."""
+    chunkers = [root.chunker for root in settings.roots] or [settings.chunker]
+    return tuple({(one.segmenter, _options(one)): one for one in chunkers}.values())
 
 
 @cache
@@ -69,7 +69,7 @@ def probe(splitter: Segmenter) -> str:
 
 def probe_all(settings: Settings) -> None:
     """Probe the segmenter of every root, each once."""
-    for chunker in dict.fromkeys(root.chunker for root in settings.roots):
+    for chunker in distinct(settings):
         probe(segmenter_of(chunker))
 
 
@@ -84,3 +84,13 @@ def signature(chunker: ChunkerSettings) -> tuple[tuple[str, int, int], ...]:
         # Told by the probe, with the way out.
         return ()
     return tuple(sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in found))
+
+
+def _options(chunker: ChunkerSettings) -> tuple[Option, ...]:
+    options: dict[str, str | float | Path | None] = {
+        "model_dir": chunker.segmenter_model_dir,
+        "revision": chunker.segmenter_revision,
+        "threshold": chunker.segmenter_threshold,
+        "device": None if chunker.segmenter_device == "auto" else chunker.segmenter_device,
+    }
+    return tuple((key, value) for key, value in options.items() if value is not None)
