@@ -37,8 +37,8 @@ def scan(text: str, first_line: int = 0) -> list[Block]:
     Every character of the text that is no white space lies in exactly one block, for every input.
     """
     scanner = _Scanner(Lines.of(text))
-    index = first_line
-    while index < len(scanner.lines):
+    index, count = first_line, len(scanner.lines)
+    while index < count:
         index = scanner.take(index)
     return scanner.blocks
 
@@ -55,7 +55,7 @@ class _Scanner:
         """Take the block that begins at the line, or skip a blank line; give the line after it."""
         line = self.lines.expanded(index)
         at = first_column(line)
-        if at >= len(line.rstrip(" ")):
+        if at >= len(line):
             return index + 1
         if at >= INDENTED:
             return self._indented(index)
@@ -85,7 +85,7 @@ class _Scanner:
         header_rows: int = 0,
     ) -> int:
         """Add the block of the lines from ``first`` up to ``after``, furniture when it has no text; give ``after``."""
-        if not text.strip():
+        if not text or text.isspace():
             kind, text, level, language, header_rows = BlockType.FURNITURE, "", None, None, 0
         start, end = self.lines.starts[first], self.lines.ends[after - 1]
         self.blocks.append(
@@ -177,8 +177,8 @@ class _Scanner:
         return self._add(BlockType.TABLE, index, after, self._text(index, after), header_rows=2)
 
     def _paragraph(self, index: int) -> int:
-        after = index + 1
-        while after < len(self.lines):
+        after, count = index + 1, len(self.lines)
+        while after < count:
             line = self.lines.expanded(after)
             at = first_column(line)
             if at >= len(line):

@@ -20,6 +20,7 @@ from ingestd_adapters.markdown_lines import (
     html_end,
     interrupts,
     list_marker,
+    plain_start,
     thematic_break,
     underline_level,
 )
@@ -75,7 +76,7 @@ def container_end(lines: Lines, first: int) -> int:
     last = first
     for index in range(first + 1, len(lines)):
         line = lines.expanded(index)
-        if not line.strip(" "):
+        if not line or (line.isspace() and not line.strip(" ")):
             if not _take_blank(state):
                 break
             continue
@@ -183,6 +184,8 @@ def _open_rest(state: _Open, line: str, position: int, *, broken: bool) -> None:
     state.bare_item = False
     rule_from: dict[str, int] = {}
     while at < len(line) and at - position < INDENTED:
+        if plain_start(line, at):
+            break
         if line[at] == ">":
             state.push(_QUOTE)
             position = at + 1
@@ -221,6 +224,9 @@ def _open_leaf(state: _Open, line: str, position: int, at: int, *, broken: bool)
         return
     if at - position >= INDENTED:
         state.paragraph = broken
+        return
+    if plain_start(line, at):
+        state.fence, state.html, state.paragraph = "", None, True
         return
     if broken and underline_level(line, at):
         state.close_leaf()

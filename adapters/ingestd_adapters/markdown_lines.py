@@ -10,10 +10,10 @@ from dataclasses import dataclass
 INDENTED = 4
 """Columns of indentation that make a line code."""
 _NEWLINE = re.compile(r"\r\n|\n|\r")
+_LF = re.compile(r"\n")
 _SPACES = re.compile(r" *+")
 _ATX = re.compile(r"#{1,6}+(?= |$)")
 _SETEXT = re.compile(r"(?:=++|-++) *+$")
-_BULLET = re.compile(r"[-+*](?= |$)")
 _ORDERED = re.compile(r"([0-9]{1,9}+)([.)])(?= |$)")
 _DELIMITER_CELL = re.compile(r":?+-++:?+")
 _PLAIN_START = re.compile(r"[^\s#`~>\-+*_<$\[\d|:=\\]")
@@ -48,11 +48,13 @@ class Lines:
     @classmethod
     def of(cls, text: str) -> "Lines":
         """Lines of the text; LF, CR LF and CR end a line."""
-        starts: list[int] = [0]
-        ends: list[int] = []
-        for found in _NEWLINE.finditer(text):
-            ends.append(found.start())
-            starts.append(found.end())
+        if "\r" not in text:
+            ends = [found.start() for found in _LF.finditer(text)]
+            starts = [0, *(end + 1 for end in ends)]
+        else:
+            breaks = [found.span() for found in _NEWLINE.finditer(text)]
+            ends = [end for end, _ in breaks]
+            starts = [0, *(start for _, start in breaks)]
         ends.append(len(text))
         return cls(text, starts, ends)
 
@@ -84,15 +86,20 @@ class Marker:
     """Characters of the marker alone."""
 
 
+_BULLETS = {mark: Marker(mark, None, 1) for mark in "-+*"}
+
+
 def first_column(line: str, start: int = 0) -> int:
     """Position of the first character that is no space, at or after ``start``; the length of a blank line."""
+    if line[start : start + 1] != " ":
+        return min(start, len(line))
     found = _SPACES.match(line, start)
     return found.end() if found else start
 
 
 def heading_level(line: str, at: int) -> int:
     """Level of the ATX heading that begins here, or 0."""
-    found = _ATX.match(line, at)
+    found = _ATX.match(line, at) if line[at : at + 1] == "#" else None
     return found.end() - at if found else 0
 
 
@@ -115,7 +122,7 @@ def thematic_break(line: str, at: int) -> bool:
     if at >= len(line):
         return False
     mark = line[at]
-    return mark in "-*_" and not line[at:].strip(mark + " ") and line.count(mark, at) >= 3
+    return mark in "-*_" and line.count(mark, at) >= 3 and not line[at:].strip(mark + " ")
 
 
 def fence(line: str, at: int) -> str:
@@ -135,9 +142,10 @@ def closes_fence(line: str, opened: str, at: int) -> bool:
 
 def list_marker(line: str, at: int) -> Marker | None:
     """The list marker that begins here; whether it is a thematic break instead must be asked before."""
-    if found := _BULLET.match(line, at):
-        return Marker(found[0], None, 1)
-    if found := _ORDERED.match(line, at):
+    mark = line[at : at + 1]
+    if mark in _BULLETS:
+        return _BULLETS[mark] if line[at + 1 : at + 2] in ("", " ") else None
+    if mark.isdecimal() and (found := _ORDERED.match(line, at)):
         return Marker(found[2], int(found[1]), len(found[0]))
     return None
 
@@ -205,7 +213,8 @@ def table_begins(lines: Lines, index: int) -> bool:
 
 def plain_start(line: str, at: int) -> bool:
     """Whether the line's first character can begin nothing but a paragraph or a table."""
-    return _PLAIN_START.match(line, at) is not None
+    character = line[at : at + 1]
+    return character.isalpha() or _PLAIN_START.match(character) is not None
 
 
 def breaks_paragraph(line: str, at: int) -> bool:
@@ -225,4 +234,4 @@ def breaks_paragraph(line: str, at: int) -> bool:
 
 def begins_block(line: str, at: int) -> bool:
     """Whether a block begins here that is no continuation of a table or a lazy paragraph."""
-    return not plain_start(line, at) and (breaks_paragraph(line, at) or list_marker(line, at) is not None)
+    return not plain_start(line, at) and (list_marker(line, at) is not None or breaks_paragraph(line, at))
