@@ -8,7 +8,7 @@ paragraphs with setext headings are scanned once. No inline text is parsed, and 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import (
@@ -22,7 +22,8 @@ from markdown_it.rules_block import (
     list_block,
     reference,
 )
-from markdown_it.token import Token
+
+from ingestd.chunk.compat.structure_first.block_state import LeanState, Opening
 
 Rule = Callable[[StateBlock, int, int, bool], bool]
 
@@ -50,35 +51,6 @@ _INTERRUPTING: dict[str, tuple[str, ...]] = {
 """Rules that end each of these without an empty line before."""
 
 
-class _Unheard:
-    """An attribute that rules may set, and that keeps nothing."""
-
-    def __get__(self, instance: object, owner: type | None = None) -> str:
-        return ""
-
-    def __set__(self, instance: object, value: object) -> None:
-        return None
-
-
-class Opening:
-    """What one block opened: stands where markdown-it puts a token.
-
-    Parameters
-    ----------
-    kind
-        Type of the token.
-    map
-        First line, and the line after the last one.
-    """
-
-    __slots__ = ("kind", "map")
-    attrs = children = content = hidden = info = level = markup = meta = type = _Unheard()
-
-    def __init__(self, kind: str, lines: list[int]) -> None:
-        self.kind = kind
-        self.map = lines
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopBlock:
     """A block that no other contains."""
@@ -95,7 +67,7 @@ def top_blocks(text: str) -> Iterator[TopBlock]:
     """Blocks of a text in order, as they are found; line numbers count what markdown-it takes for line ends."""
     if not text:
         return
-    state = _State(_normalized(text))
+    state = LeanState(_normalized(text), _markdown())
     while True:
         line = state.line = state.skipEmptyLines(state.line)
         if line >= state.lineMax:
@@ -111,73 +83,13 @@ def _normalized(text: str) -> str:
     return text.replace("\0", "\ufffd") if "\0" in text else text
 
 
-class _State(StateBlock):
-    """A state whose lines were found in one pass, and which keeps openings alone."""
-
-    level: int
-
-    def __init__(self, src: str) -> None:
-        super().__init__("", _markdown(), {}, [])
-        self.src = src
-        self.openings: list[Opening] = []
-        self._sink = Opening("", [])
-        lines = src.split("\n")
-        if not lines[-1].strip(" \t"):
-            lines.pop()
-        self.bMarks, self.eMarks, self.tShift, self.sCount = [], [], [], []
-        start = 0
-        for line in lines:
-            self.bMarks.append(start)
-            shift = width = 0
-            if line[:1] in _SPACES:
-                shift, width = _indent(line)
-            self.tShift.append(shift)
-            self.sCount.append(width)
-            start += len(line)
-            self.eMarks.append(start)
-            start += 1
-        self.bsCount = [0] * (len(lines) + 1)
-        self.lineMax = len(lines)
-        self.bMarks.append(len(src))
-        self.eMarks.append(len(src))
-        self.tShift.append(0)
-        self.sCount.append(0)
-
-    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:  # noqa: ARG002  # markdown-it's
-        """Keep an opening; whatever is said of any other token is thrown away."""
-        self.level += nesting
-        if nesting <= 0:
-            return self._sink  # type: ignore[return-value]  # pyright: ignore[reportReturnType]  # rules only set attributes
-        opening = Opening(ttype, [])
-        self.openings.append(opening)
-        return opening  # type: ignore[return-value]  # pyright: ignore[reportReturnType]  # rules only set attributes
-
-    def getLines(self, begin: int, end: int, indent: int, keepLastLF: bool) -> str:  # noqa: ARG002, FBT001, N802, N803  # markdown-it's
-        """No text: rules ask for it only to store it."""
-        return ""
-
-
-_SPACES = (" ", "\t")
-
-
-def _indent(line: str) -> tuple[int, int]:
-    """Characters of white space at the start of a line, and the columns they take."""
-    shift = len(line) - len(line.lstrip(" \t"))
-    if "\t" not in line[:shift]:
-        return shift, shift
-    width = 0
-    for character in line[:shift]:
-        width += 4 - width % 4 if character == "\t" else 1
-    return shift, width
-
-
 class _Blocks:
     """Stands where markdown-it's rules look for its block parser."""
 
     def __init__(self) -> None:
         self.ruler = _Ruler()
 
-    def tokenize(self, state: _State, start: int, end: int) -> None:
+    def tokenize(self, state: LeanState, start: int, end: int) -> None:
         """Blocks of the lines of one container."""
         line = start
         empty_lines = False
@@ -230,7 +142,7 @@ def _name(rule: Rule) -> str:
     return "fence" if rule is fence else rule.__name__
 
 
-def _apply(state: _State, line: int, end: int) -> str:
+def _apply(state: LeanState, line: int, end: int) -> str:
     """Let the first rule that can take the block that begins on a line; gives the rule's name."""
     if state.sCount[line] - state.blkIndent >= 4:
         code(state, line, end, False)  # noqa: FBT003  # markdown-it's
@@ -243,7 +155,7 @@ def _apply(state: _State, line: int, end: int) -> str:
     return "prose"
 
 
-def _prose(state: _State, start: int, end: int) -> None:
+def _prose(state: LeanState, start: int, end: int) -> None:
     """A paragraph, or the setext heading that it turns out to be."""
     source, begins, shifts, columns = state.src, state.bMarks, state.tShift, state.sCount
     ends, indent = state.eMarks, state.blkIndent

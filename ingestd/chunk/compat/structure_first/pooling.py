@@ -60,10 +60,11 @@ def apportioned(counts: list[int], total: int) -> list[int]:
         if count and not given[index]:
             given[index] = 1
     surplus = sum(given) - total
-    for index in by_fraction:
-        while surplus > 0 and given[index] > 1:
+    while surplus > 0:
+        spare = [index for index in by_fraction if given[index] > 1][:surplus]
+        if not spare:
+            raise ValidationError(f"embedder.embed_segment returned {total} rows for {len(counts)} texts: too few")
+        for index in spare:
             given[index] -= 1
-            surplus -= 1
-    if surplus:
-        raise ValidationError(f"embedder.embed_segment returned {total} rows for {len(counts)} texts: too few")
+        surplus -= len(spare)
     return given

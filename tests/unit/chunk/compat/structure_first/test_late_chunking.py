@@ -32,6 +32,8 @@ def test_a_heading_over_the_budget_is_left_out_of_the_sum_but_sent() -> None:
 def test_counts_are_spread_by_largest_remainders_with_at_least_one() -> None:
     assert apportioned([5, 5, 5], 10) == [4, 3, 3]
     assert apportioned([1, 100], 10) == [1, 9]
+    # What is given to the smallest is taken back one by one from all in turn.
+    assert apportioned([100, 99, 1, 1, 1, 1], 12) == [4, 4, 1, 1, 1, 1]
     with pytest.raises(ValidationError, match="too few"):
         apportioned([1, 1, 1], 2)
 
