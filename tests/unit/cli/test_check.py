@@ -1,7 +1,11 @@
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+from tests.unit.adapters.tiny_sat import write_model
 
 from .conftest import Run
 
@@ -51,6 +55,8 @@ def test_every_finding_of_the_configuration_is_one(run: Run, home: Path) -> None
         ("[embedder]\nname = 'hsh'\n", "embedder hsh", "no embedder is called 'hsh'; installed:"),
         ("[embedder]\nname = 'hash'\ndevice = 'cuda'\n", "embedder hash", "device"),
         ("[chunker]\nsegmenter = 'x'\n", "segmenter x", "no segmenter is called 'x'"),
+        ("[chunker]\nsegmenter = 'sat-9l'\n", "segmenter sat-9l", "sat-9l-sm/snapshots holds no revision"),
+        ("[chunker]\nsegmenter_device = 'cuda'\n", "segmenter sentencex", "has no device"),
         ("[chunker]\nmin_size = 239\n", "chunker", "min_size"),
         ("[converter]\npdf = 'x'\n", "converter of PDF", "no converter is called 'x'"),
     ],
@@ -101,3 +107,36 @@ def test_sizes_that_the_embedder_does_not_take_are_amiss(run: Run, home: Path) -
     assert {subject for subject, (ok, _) in found.items() if not ok} == {"chunker of root b"}
     assert "max_size is 9000 tokens and the embedder takes 512" in found["chunker of root b"][1]
     assert found["chunker of root a"] == (True, "structure-first, at most 160 tokens")
+
+
+def test_a_segmenter_with_a_model_is_loaded_and_tells_its_device(run: Run, home: Path) -> None:
+    write_model(home / "sat")
+    text = '[embedder]\nname = "hash"\n[chunker]\nsegmenter = "sat-3l"\nsegmenter_model_dir = "sat"\n'
+    _, found = checked(run, home, text)
+    ok, said = found["segmenter sat-3l"]
+    assert ok
+    assert said.startswith("sat-3l/1+weights.")
+    assert said.endswith("+threshold.0.25, on cpu")
+
+
+def test_nothing_starts_on_a_segmenter_that_does_not_work(run: Run, home: Path) -> None:
+    (write_model(home / "sat") / "tokenizer.json").unlink()
+    (home / "docs").mkdir()
+    (home / "docs" / "a.md").write_text("# A\n\nOne.\n")
+    (home / "ingestd.toml").write_text(
+        '[embedder]\nname = "hash"\n[chunker]\nsegmenter = "sat-3l"\nsegmenter_model_dir = "sat"\n'
+        '[daemon]\nsettle_seconds = 0\n[[root]]\nname = "docs"\npath = "docs"\n'
+    )
+    code, _, error = run("sync")
+    assert (code, f"{home}/sat does not hold tokenizer.json" in error) == (2, True)
+    # The daemon in a process of its own, since it takes hold of standard error.
+    daemon = subprocess.run(
+        [sys.executable, "-m", "ingestd", "--config", home / "ingestd.toml", "--state-dir", home / "other", "run"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert daemon.returncode == 2
+    assert f"{home}/sat does not hold tokenizer.json" in daemon.stderr
+    assert "daemon.ready" not in daemon.stderr

@@ -111,6 +111,9 @@ def test_a_fault_at_the_top_is_not_said_again_for_each_root(tmp_path: Path) -> N
         ("[chunker]\nmin_size = 90\nmax_size = 80\n", "2: chunker.min_size: 90 is more than max_size (80)"),
         ("[chunker]\nunit = 'chars'\nmax_size = 63\n", "3: chunker.max_size: 63 chars leave no room"),
         ("[embedder]\nmodel_dir = 'absent'\n", "2: embedder.model_dir:"),
+        ("[chunker]\nsegmenter_model_dir = 'absent'\n", "2: chunker.segmenter_model_dir:"),
+        ("[chunker]\nsegmenter_revision = 'main'\n", "2: chunker.segmenter_revision: 'main' does not match"),
+        ("[chunker]\nsegmenter_threshold = 0.0\n", "2: chunker.segmenter_threshold: 0.0 is out of range"),
         ("a = \n", "1: this is no TOML"),
     ],
 )
@@ -177,3 +180,20 @@ def test_a_folder_named_on_the_command_line_becomes_a_root(tmp_path: Path) -> No
 def test_pydantic_is_not_imported_without_a_file() -> None:
     code = "import sys; from ingestd.settings import load; load(None); sys.exit('pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_folder_of_a_segmenters_model_starts_at_the_configuration(tmp_path: Path) -> None:
+    for name in ("docs", "one", "two"):
+        (tmp_path / name).mkdir()
+    roots = FOLDER_OF_ROOT + "[root.chunker]\nsegmenter_model_dir = 'two'\n"
+    settings = load(written(tmp_path, "[chunker]\nsegmenter_model_dir = 'one'\n" + roots))
+    assert settings.chunker.segmenter_model_dir == tmp_path / "one"
+    assert settings.roots[0].chunker.segmenter_model_dir == tmp_path / "two"
+
+
+def test_the_folder_of_a_segmenters_model_has_to_be_there_for_each_root(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    text = FOLDER_OF_ROOT + "[root.chunker]\nsegmenter_model_dir = 'absent'\n"
+    (finding,) = refused(tmp_path, text)
+    assert "segmenter_model_dir" in finding
+    assert "put the model's files there" in finding
