@@ -38,28 +38,8 @@ def sat_3l(
     threshold: float = THRESHOLD,
     batch: int | None = None,
 ) -> "SatSegmenter":
-    """Segmenter of 3 layers: the fastest of them.
-
-    Parameters
-    ----------
-    model_dir
-        Folder with ``model_optimized.onnx`` and ``tokenizer.json``.
-    revision
-        Commit of the model in the hub's cache, in place of a folder.
-    device
-        ``auto``, ``cpu``, ``cuda`` or ``cuda:N``. Where the device fails, the CPU takes its place, with the event
-        ``segmenter.degraded``. No part of the identity.
-    threshold
-        Probability over which a sentence ends, above 0 and below 1.
-    batch
-        Windows of 256 tokens of one inference. ``None``: 32 on a GPU, 8 on a CPU.
-
-    Raises
-    ------
-    ConfigurationError
-        When an option is out of its range. What is missing is told at the first use.
-    """
-    return _segmenter("sat-3l", model_dir, revision, device, threshold, batch)
+    """Segmenter of 3 layers, the fastest; see :func:`sat`."""
+    return sat("sat-3l-sm", model_dir=model_dir, revision=revision, device=device, threshold=threshold, batch=batch)
 
 
 def sat_9l(
@@ -70,8 +50,8 @@ def sat_9l(
     threshold: float = THRESHOLD,
     batch: int | None = None,
 ) -> "SatSegmenter":
-    """Segmenter of 9 layers; see :func:`sat_3l`."""
-    return _segmenter("sat-9l", model_dir, revision, device, threshold, batch)
+    """Segmenter of 9 layers; see :func:`sat`."""
+    return sat("sat-9l-sm", model_dir=model_dir, revision=revision, device=device, threshold=threshold, batch=batch)
 
 
 def sat_12l(
@@ -82,51 +62,65 @@ def sat_12l(
     threshold: float = THRESHOLD,
     batch: int | None = None,
 ) -> "SatSegmenter":
-    """Segmenter of 12 layers, the most exact; see :func:`sat_3l`."""
-    return _segmenter("sat-12l", model_dir, revision, device, threshold, batch)
+    """Segmenter of 12 layers, the most exact; see :func:`sat`."""
+    return sat("sat-12l-sm", model_dir=model_dir, revision=revision, device=device, threshold=threshold, batch=batch)
 
 
-def sat_probabilities(
+def sat(
     model_name: str = "sat-9l-sm",
     *,
-    device: str = "auto",
-    ort_providers: Sequence[str | tuple[str, Mapping[str, str]]] | None = None,
-    ort_kwargs: Mapping[str, Any] | None = None,
     model_dir: str | Path | None = None,
-    revision: str | None = "main",
+    revision: str | None = None,
+    device: str = "auto",
+    threshold: float = THRESHOLD,
+    batch: int | None = None,
+    ort_providers: Sequence[str | Provider] | None = None,
+    ort_kwargs: Mapping[str, Any] | None = None,
 ) -> "SatSegmenter":
-    """Segmenter that is called with a document and gives a probability for each character.
+    """Segmenter by any SaT model.
 
     Parameters
     ----------
     model_name
         Name of the model's repository.
+    model_dir
+        Folder with ``model_optimized.onnx`` and ``tokenizer.json``.
+    revision
+        Commit of the model in the hub's cache, in place of a folder, or a branch as it was when downloaded.
     device
-        As for :func:`sat_3l`, or ``gpu``.
+        ``auto``, ``cpu``, ``cuda`` or ``cuda:N``; ``gpu`` is ``cuda``. Where the device fails, the CPU takes its place,
+        with the event ``segmenter.degraded``. No part of the identity.
+    threshold
+        Probability over which a sentence ends, above 0 and below 1.
+    batch
+        Windows of 256 tokens of one inference. ``None``: 32 on a GPU, 8 on a CPU.
     ort_providers
         Providers of onnxruntime, in the order of preference, in place of a device.
     ort_kwargs
         Further arguments of onnxruntime's session.
-    model_dir, revision
-        Where the files are; without a folder the revision that the hub's cache holds, never a download.
 
     Raises
     ------
     ConfigurationError
-        When providers and a device are both given, or the device is none.
+        When an option is out of its range. What is missing is told at the first use.
     """
     check_device(device)
     if ort_providers is not None and device != "auto":
         raise ConfigurationError("pass either device= or ort_providers=, not both")
+    if not 0 < threshold < 1:
+        raise ConfigurationError(f"the segmenter's threshold {threshold!r} must be above 0 and below 1")
+    if batch is not None and batch < 1:
+        raise ConfigurationError(f"the segmenter's batch {batch!r} must be 1 or more")
     folder = Path(model_dir) if model_dir is not None else None
+    name = model_name.removesuffix("-sm")
     model = SatModel(
-        name=model_name,
-        files=partial(model_files, model_name, folder=folder, revision=None if folder is not None else revision),
+        name=name,
+        files=partial(model_files, model_name, folder=folder, revision=revision),
         choice=partial(choose, device) if ort_providers is None else partial(_configured, ort_providers),
-        batch=None,
+        batch=batch,
         engine_options=ort_kwargs or {},
     )
-    return SatSegmenter(model_name, model, THRESHOLD)
+    return SatSegmenter(name, model, threshold)
 
 
 class SatSegmenter:
@@ -194,31 +188,6 @@ class SatSegmenter:
         return self._model.wants_gpu
 
 
-def _segmenter(
-    name: str,
-    model_dir: str | Path | None,
-    revision: str | None,
-    device: str,
-    threshold: float,
-    batch: int | None,
-) -> SatSegmenter:
-    check_device(device)
-    if not 0 < threshold < 1:
-        raise ConfigurationError(f"the segmenter's threshold {threshold!r} must be above 0 and below 1")
-    if batch is not None and batch < 1:
-        raise ConfigurationError(f"the segmenter's batch {batch!r} must be 1 or more")
-    model = SatModel(
-        name=name,
-        files=partial(
-            model_files, f"{name}-sm", folder=Path(model_dir) if model_dir is not None else None, revision=revision
-        ),
-        choice=partial(choose, device),
-        batch=batch,
-        engine_options={},
-    )
-    return SatSegmenter(name, model, threshold)
-
-
-def _configured(providers: Sequence[str | tuple[str, Mapping[str, str]]], _available: Sequence[str], /) -> Choice:
+def _configured(providers: Sequence[str | Provider], _available: Sequence[str], /) -> Choice:
     named: list[Provider] = [(one, {}) if isinstance(one, str) else one for one in providers]
     return Choice(providers=tuple(named), wanted=",".join(name for name, _ in named))

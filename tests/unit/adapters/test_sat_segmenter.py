@@ -16,7 +16,7 @@ from ingestd.ports.segmenter import Loads
 from ingestd_adapters import sat_tokens
 from ingestd_adapters.onnx_device import ON_CPU, choose
 from ingestd_adapters.sat_files import hub_cache
-from ingestd_adapters.sat_segmenter import SatSegmenter, sat_3l, sat_9l, sat_12l, sat_probabilities
+from ingestd_adapters.sat_segmenter import SatSegmenter, sat, sat_3l, sat_9l, sat_12l
 from ingestd_adapters.sat_session import SatSession, begun
 from tests.unit.adapters.tiny_sat import FLOAT, INT64, plain_logits, tiny_weights, write_model
 
@@ -49,7 +49,7 @@ def segmenter(folder: Path) -> SatSegmenter:
 
 @pytest.fixture(scope="module")
 def probable(folder: Path) -> SatSegmenter:
-    return sat_probabilities("sat-3l-sm", model_dir=folder, device="cpu")
+    return sat("sat-3l-sm", model_dir=folder, device="cpu")
 
 
 def cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commits: tuple[str, ...] = (COMMIT,)) -> Path:
@@ -210,7 +210,7 @@ def test_making_a_segmenter_reads_nothing(tmp_path: Path) -> None:
     for made in (sat_3l, sat_9l, sat_12l):
         made(model_dir=tmp_path / "absent", device="cuda")
     sat_3l()
-    sat_probabilities()
+    sat("sat-6l")
 
 
 def test_the_identity_names_what_decides_the_sentences_and_no_more(folder: Path, tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_a_pinned_revision_comes_from_the_hubs_cache(tmp_path: Path, monkeypatch
     one, other = sat_3l(revision=COMMIT), sat_3l(revision=OTHER_COMMIT)
     assert one.load() == "cpu"
     assert one.name != other.name
-    assert sat_probabilities("sat-3l-sm")("The end.").shape == (8,)
+    assert sat("sat-3l-sm", revision="main")("The end.").shape == (8,)
 
 
 def test_what_the_cache_lacks_is_never_downloaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +275,7 @@ def test_what_the_cache_lacks_is_never_downloaded(tmp_path: Path, monkeypatch: p
     with pytest.raises(AdapterUnavailable, match=r"sat-9l-sm.* holds no revision"):
         sat_9l().load()
     with pytest.raises(AdapterUnavailable, match="sat-9l-sm does not hold revision main"):
-        sat_probabilities()("one")
+        sat(revision="main")("one")
 
 
 def test_a_missing_tokenizer_is_named_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,7 +340,7 @@ def test_options_out_of_range_are_refused(options: dict[str, float | int | str],
     with pytest.raises(ConfigurationError, match=message):
         sat_3l(**options)  # type: ignore[arg-type]  # each is of its own type
     with pytest.raises(ConfigurationError, match="not both"):
-        sat_probabilities(device="cpu", ort_providers=["CPUExecutionProvider"])
+        sat(device="cpu", ort_providers=["CPUExecutionProvider"])
 
 
 # ── devices ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -460,9 +460,7 @@ def test_a_device_that_starts_is_no_degradation(folder: Path, caplog: pytest.Log
 
 
 def test_providers_may_be_given_in_place_of_a_device(folder: Path, probable: SatSegmenter) -> None:
-    made = sat_probabilities(
-        model_dir=folder, ort_providers=["CPUExecutionProvider"], ort_kwargs={"enable_fallback": 0}
-    )
+    made = sat(model_dir=folder, ort_providers=["CPUExecutionProvider"], ort_kwargs={"enable_fallback": 0})
     assert made(TEXTS[-1]).tolist() == probable(TEXTS[-1]).tolist()
     assert not made.wants_batching()
-    assert sat_probabilities(ort_providers=["TensorrtExecutionProvider", "CPUExecutionProvider"]).wants_batching()
+    assert sat(ort_providers=["TensorrtExecutionProvider", "CPUExecutionProvider"]).wants_batching()
