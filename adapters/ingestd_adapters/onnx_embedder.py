@@ -22,6 +22,7 @@ from ingestd.model.recipe import Stage
 from ingestd.model.vectors import Matrix
 from ingestd.ports.embedder import Embedder
 from ingestd_adapters.embedder_options import known_only, one_of, positive
+from ingestd_adapters.word_counts import WordCounts
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -104,6 +105,7 @@ class _OnnxEmbedder:
         self._folder = folder
         self._lock = threading.Lock()
         self._tokenizer: Tokenizer | None = None
+        self._words = WordCounts(self._counted)
         self._session: Any = None  # onnxruntime ships no types
 
     def load(self) -> None:
@@ -113,6 +115,12 @@ class _OnnxEmbedder:
                 self._session = _session(_verified_file(self._folder, _WEIGHTS), self._threads)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        counts: list[int] = []
+        for start in range(0, len(texts), _TEXTS_A_CALL):
+            counts += self._words.of(texts[start : start + _TEXTS_A_CALL])
+        return counts
+
+    def _counted(self, texts: Sequence[str]) -> list[int]:
         tokenizer = self._loaded_tokenizer()
         counts: list[int] = []
         for start in range(0, len(texts), _TEXTS_A_CALL):
