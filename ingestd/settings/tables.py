@@ -143,7 +143,7 @@ class ChunkerSettings:
     """Commit of the segmenter's model in the hub's cache on this machine, in place of a folder. Nothing is downloaded."""
     segmenter_device: str = "auto"
     """``auto``, ``cpu``, ``cuda`` or ``cuda:1``, … for such a model. Where a GPU fails, the CPU takes its place with the
-    warning ``segmenter.degraded``; the chunks stay the same."""
+    warning ``segmenter.degraded``. No part of the recipe: devices differ only where a probability is at the threshold."""
     segmenter_threshold: Annotated[float, Bounds(above=0, most=1)] | None = None
     """Probability over which such a model ends a sentence, below 1. Unset: the model's own, 0.25."""
 
