@@ -2,7 +2,8 @@
 
 import os
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 
 SEED = 20261130
@@ -35,12 +36,18 @@ _SYLLABLES = [
 
 def write_corpus(root: Path, files: int) -> None:
     """Write the files, fifty to a folder."""
-    draw = random.Random(SEED)
-    words = ["".join(draw.choices(_SYLLABLES, k=draw.randint(1, 4))) for _ in range(3_000)]
-    for number in range(files):
+    for number, text in zip(range(files), documents(), strict=False):
         path = root / f"{number // 50:03d}" / f"document-{number:05d}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(_document(draw, words, number))
+        path.write_text(text)
+
+
+def documents() -> Iterator[str]:
+    """Texts of the files, without an end."""
+    draw = random.Random(SEED)
+    words = ["".join(draw.choices(_SYLLABLES, k=draw.randint(1, 4))) for _ in range(3_000)]
+    for number in count():
+        yield _document(draw, words, number)
 
 
 def victims(root: Path, share: float, phase: str) -> list[Path]:
