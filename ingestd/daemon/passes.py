@@ -138,8 +138,6 @@ def reindex(owner: Owner, arguments: dict[str, Any], hooks: Hooks) -> dict[str, 
     free_quarantined(parts)
     mark_stale(parts, stale_documents(parts, ids))
     done = pass_over.settle_all(parts, tally, Settling[int](parts.settle_seconds))
-    for collection in outdated:
-        rebuild.finish(parts, collection)
     return sync_document(parts, tally) | {
         "paused": sorted(done.paused),
         "stopped": done.stopped,

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
-from ingestd.model.identity import CollectionName
+from ingestd.model.identity import CollectionName, Digest
 from ingestd.model.paths import path_fields
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.tally import Tally
@@ -37,19 +37,53 @@ def begin(parts: Parts, collection: CollectionName, plan: RootPlan) -> None:
         outcomes.mark_pending(transaction, _lacking(transaction, parts, building, "done", "quarantined"))
 
 
-def finish_all(parts: Parts) -> None:
-    """Finish whatever was being built and lacks nothing any more: an earlier run may have been cut short."""
-    with parts.ledger.read() as transaction:
-        known = generations.all_generations(transaction)
-    for row in known:
-        wanted = {
-            plan.embedding.stage.digest
-            for plan in parts.roots.values()
-            if row.state == "building" and plan.collection == row.generation.collection
-        }
-        # Where the settings were restored meanwhile, readers stay with what they see.
+def go_on(parts: Parts) -> None:
+    """Go on with what an earlier run began to build; give it up where the settings ask for what readers see.
+
+    A run may have been killed before its sources were marked, and the settings may have been restored since: then what
+    was only brought into the new generation is due for the one that stays.
+    """
+    for row in _being_built(parts):
+        with parts.ledger.read() as transaction:
+            live = generations.live(transaction, row.generation.collection)
+            waiting = _lacking(transaction, parts, row, "done")
+        wanted = _wanted(parts, row.generation.collection)
         if row.generation.embed_digest in wanted:
+            if waiting:
+                with parts.ledger.write("rebuild") as transaction:
+                    outcomes.mark_pending(transaction, waiting)
+        elif live is not None and live.generation.embed_digest in wanted:
+            _give_up(parts, row)
+
+
+def _give_up(parts: Parts, building: GenerationRow) -> None:
+    # The sources first: killed in between, they are looked at once more, and what is served already is left alone.
+    with parts.ledger.write("rebuild") as transaction:
+        served = _served(transaction, building)
+        done = (
+            source.id
+            for id_, plan in parts.roots.items()
+            if plan.collection == building.generation.collection
+            for source in sources.in_state(transaction, "done", root_id=id_)
+        )
+        outcomes.mark_pending(transaction, [id_ for id_ in done if id_ in served])
+    parts.collections.drop(building)
+
+
+def finish_all(parts: Parts) -> None:
+    """Finish whatever was being built and lacks nothing any more."""
+    for row in _being_built(parts):
+        if row.generation.embed_digest in _wanted(parts, row.generation.collection):
             finish(parts, row.generation.collection)
+
+
+def _being_built(parts: Parts) -> list[GenerationRow]:
+    with parts.ledger.read() as transaction:
+        return [row for row in generations.all_generations(transaction) if row.state == "building"]
+
+
+def _wanted(parts: Parts, collection: CollectionName) -> set[Digest]:
+    return {plan.embedding.stage.digest for plan in parts.roots.values() if plan.collection == collection}
 
 
 def finish(parts: Parts, collection: CollectionName) -> bool:

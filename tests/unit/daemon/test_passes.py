@@ -1,6 +1,7 @@
 """Runs of work that end, and what they report."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from ingestd.cli.sync import code_of
 from ingestd.daemon import passes
 from ingestd.daemon.passes import Hooks
 from ingestd.errors import ConfigurationError, CorruptFile
+from ingestd.pipeline import ingest
 from ingestd.state import generations
 from tests.unit.pipeline.site import Site, SiteOwner
 
@@ -170,11 +172,10 @@ def test_a_rebuild_that_died_before_its_sources_were_marked_never_shows_an_empty
         failpoints.arm("")
     assert numbers(site) == [(1, "live"), (2, "building")]
     site.restart(clean=False)
+    site.write("b.md", "Text of b.\n")
     sync(site)
-    assert numbers(site) == [(1, "live"), (2, "building")]
-    reindex(site, force=True)
     assert numbers(site) == [(2, "live")]
-    assert set(site.texts()) == {"docs/a.md"}
+    assert set(site.texts()) == {"docs/a.md", "docs/b.md"}
 
 
 def test_a_rebuild_given_up_by_restoring_the_settings_leaves_readers_as_they_were(site: Site) -> None:
@@ -191,8 +192,38 @@ def test_a_rebuild_given_up_by_restoring_the_settings_leaves_readers_as_they_wer
     site.renew_engines()
     site.write("b.md", "Text of b.\n")
     sync(site)
-    assert (1, "live") in numbers(site)
+    assert numbers(site) == [(1, "live")]
     assert set(site.texts()) == {"docs/a.md", "docs/b.md"}
+
+
+def stopped_at(site: Site, reached: str, run: Callable[[], dict[str, Any]]) -> None:
+    failpoints.arm("", reached=lambda name: site.stop.set() if name == reached else None)
+    try:
+        assert run()["stopped"]
+    finally:
+        failpoints.arm("")
+    site.restart()
+
+
+def test_what_was_only_brought_into_a_rebuild_is_served_when_that_is_given_up(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        site.write(f"{number}.md", f"Text of number {number}.\n")
+    sync(site)
+    other_embedder(site)
+    stopped_at(site, "ledger.claim.after", lambda: reindex(site, force=True))
+    site.write("0.md", "Another text.\n")
+    monkeypatch.setattr(ingest, "GROUP_DOCUMENTS", 1)
+    stopped_at(site, "ledger.serve.after", lambda: sync(site))
+    assert numbers(site) == [(1, "live"), (2, "building")]
+    assert site.states()["docs/0.md"] == "done"
+    assert site.texts()["docs/0.md"] == "Text of number 0."
+    site.embedder.version -= 1
+    site.renew_engines()
+    sync(site)
+    assert numbers(site) == [(1, "live")]
+    assert site.texts()["docs/0.md"] == "Another text."
 
 
 def broken(site: Site) -> None:
