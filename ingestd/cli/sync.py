@@ -50,7 +50,7 @@ def code_of(document: Document) -> ExitCode:
     """Exit status that a ``sync`` document asks for."""
     if document["stopped"]:
         return ExitCode.INTERRUPTED
-    kinds = ("failed", "deferred", "held", "paused", "vanished")
+    kinds = ("failed", "deferred", "held", "paused", "vanished", "unread")
     amiss = any(document.get(kind) for kind in kinds)
     return ExitCode.AMISS if amiss else ExitCode.DONE
 
@@ -64,6 +64,8 @@ def report(document: Document) -> Iterator[Part]:
     yield from deferrals(document["deferred"])
     for root in document.get("vanished", ()):
         yield Line(f"{root['root']}: vanished: {root['reason']}", "bad")
+    for one in document.get("unread", ()):
+        yield Line(f"{one['root']}: {one['path'] or '.'}: not looked into: {one['reason']}", "bad")
     if held := document["held"]:
         yield Line(
             f"{counted(held, 'removal')} held: `ingestd confirm --list` shows what, `ingestd confirm` lets it happen",

@@ -15,6 +15,7 @@ _FINDINGS = {
     "stale_points": ("point", "whose payload or version is not the served one"),
     "unserved_sources": ("file", "on disk to be taken up: `ingestd sync` does it"),
     "ghost_documents": ("document", "served whose file is gone, with no removal held: `ingestd sync` sees to it"),
+    "unread": ("folder", "that cannot be looked into, so that what is in it is not compared: see the reason"),
 }
 
 
@@ -41,7 +42,7 @@ def report(document: Document) -> Iterator[Part]:
     served = f"{counted(document['documents'], 'document')}, {counted(document['points'], 'point')}"
     yield Line(f"disk, ledger and store {verdict}: {served}", "good" if document["ok"] else "bad")
     for kind, (noun, meaning) in _FINDINGS.items():
-        if found := document[kind]:
+        if found := document.get(kind):
             yield _table(f"{counted(len(found), noun)} {meaning}", found)
 
 

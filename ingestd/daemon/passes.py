@@ -10,6 +10,7 @@ from ingestd.daemon.owner import Owner
 from ingestd.daemon.registered import Registered
 from ingestd.discover.settle import Settling
 from ingestd.errors import ConfigurationError
+from ingestd.model.paths import path_fields
 from ingestd.pipeline import rebuild
 from ingestd.pipeline import sync as pass_over
 from ingestd.pipeline.parts import Parts
@@ -74,6 +75,7 @@ def sync(owner: Owner, folders: Sequence[Path], hooks: Hooks) -> dict[str, Any]:
     done = pass_over.settle_all(parts, tally, Settling[int](parts.settle_seconds))
     return sync_document(parts, tally) | {
         "vanished": _vanished(parts, scanned),
+        "unread": _unread(parts, tally),
         "stale": count_stale(parts, scanned),
         "paused": sorted(done.paused),
         "stopped": done.stopped,
@@ -107,6 +109,13 @@ def _vanished(parts: Parts, scanned: Sequence[int]) -> list[dict[str, Any]]:
             for row in roots.all_roots(transaction)
             if row.id in scanned and row.state == "vanished"
         ]
+
+
+def _unread(parts: Parts, tally: Tally) -> list[dict[str, Any]]:
+    return [
+        {"root": parts.roots[root_id].name, **path_fields(directory), "reason": reason}
+        for (root_id, directory), reason in sorted(tally.unread.items())
+    ]
 
 
 def reindex(owner: Owner, arguments: dict[str, Any], hooks: Hooks) -> dict[str, Any]:

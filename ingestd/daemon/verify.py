@@ -11,6 +11,7 @@ from ingestd.discover.scan import ScanRoot, scan
 from ingestd.model.identity import Digest, Fingerprint, PointId, TextHash, point_id, text_hash
 from ingestd.model.paths import path_fields, path_from_fields
 from ingestd.model.point import StoredPoint
+from ingestd.model.source import display
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.scan import recorded_identity, submounts
 from ingestd.state import documents, generations, roots, sources
@@ -46,6 +47,7 @@ class _Findings:
     stale_points: list[dict[str, Any]] = field(default_factory=list)
     unserved_sources: list[dict[str, Any]] = field(default_factory=list)
     ghost_documents: list[dict[str, Any]] = field(default_factory=list)
+    unread: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ def _compare(parts: Parts) -> dict[str, Any]:
     for plan in parts.roots.values():
         _compare_ledger(parts, plan, findings)
         _compare_disk(parts, plan, findings)
-    kinds = ("missing_points", "orphan_points", "stale_points", "unserved_sources", "ghost_documents")
+    kinds = ("missing_points", "orphan_points", "stale_points", "unserved_sources", "ghost_documents", "unread")
     found = {kind: getattr(findings, kind) for kind in kinds}
     return {
         "ok": not any(found.values()),
@@ -185,7 +187,9 @@ def _compare_disk(parts: Parts, plan: RootPlan, findings: _Findings) -> None:
             recorded = recorded_identity(roots.by_id(transaction, plan.row.id))
         seen = examine(plan.row.path, recorded, known)
         if isinstance(seen, Vanished) or (isinstance(seen, Replaced) and not seen.is_same_tree):
-            # Its documents are held: ``status`` says so.
+            # Its documents are held: what they are served for cannot be compared with the disk.
+            reason = seen.reason if isinstance(seen, Vanished) else f"{display(plan.row.path)} is another directory"
+            findings.unread.append({"root": plan.name, **path_fields(b""), "reason": reason})
             return
         root = ScanRoot(
             path=plan.row.path,
@@ -195,6 +199,9 @@ def _compare_disk(parts: Parts, plan: RootPlan, findings: _Findings) -> None:
             submounts=submounts(parts, plan),
         )
         for one in scan(root, known, stop=parts.stop.is_set):
+            if one.unknown is not None:
+                unread = {"root": plan.name, **path_fields(one.directory), "reason": one.unknown}
+                findings.unread.append(unread)
             prefix = one.directory + b"/" if one.directory else b""
             for name in (*one.difference.added, *one.difference.changed):
                 findings.unserved_sources.append({"root": plan.name, **path_fields(prefix + name)})

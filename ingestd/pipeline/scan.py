@@ -65,26 +65,9 @@ def scan_root(
         parts.collections.target(plan.collection, plan.space, parts.clock.wall_ns())
         row = _row(parts, plan)
     with closing(KnownInLedger(parts.ledger, plan.row.id)) as known:
-        identity = recorded_identity(row)
-        match examine(plan.row.path, identity, known):
-            case Vanished(reason=reason):
-                _set_offline(parts, plan, reason)
-                return False
-            case Replaced(identity=seen, looked_for=looked_for) as found if found.is_same_tree:
-                log.info("root.renumbered", root=plan.name, looked_for=looked_for)
-            case Replaced(found=found, looked_for=looked_for):
-                _set_offline(
-                    parts,
-                    plan,
-                    f"{display(plan.row.path)} is another directory than it was, with {found} of {looked_for} known "
-                    f"sources in it: run `ingestd confirm {plan.name}` to accept it",
-                )
-                return False
-            case Online(identity=seen):
-                pass
-        if identity != seen:
-            with parts.ledger.write("root") as transaction:
-                roots.set_identity(transaction, plan.row.id, seen.device, seen.inode)
+        seen = _examined(parts, plan, row, known)
+        if seen is None:
+            return False
         if row.state == "vanished":
             # It is back: whatever happened to it meanwhile is to be found.
             directories = None
@@ -98,6 +81,31 @@ def scan_root(
         found_scans = scan(root, known, directories=directories, deep=deep, stop=parts.stop.is_set)
         _apply_all(parts, plan, _telling(found_scans, covered), tally, whole=directories is None)
     return True
+
+
+def _examined(parts: Parts, plan: RootPlan, row: roots.RootRow, known: KnownInLedger) -> RootIdentity | None:
+    """Identity of the root that is there; ``None`` where it is stated not to be."""
+    identity = recorded_identity(row)
+    match examine(plan.row.path, identity, known):
+        case Vanished(reason=reason):
+            _set_offline(parts, plan, reason)
+            return None
+        case Replaced(identity=seen, looked_for=looked_for) as found if found.is_same_tree:
+            log.info("root.renumbered", root=plan.name, looked_for=looked_for)
+        case Replaced(found=found, looked_for=looked_for):
+            _set_offline(
+                parts,
+                plan,
+                f"{display(plan.row.path)} is another directory than it was, with {found} of {looked_for} known "
+                f"sources in it: run `ingestd confirm {plan.name}` to accept it",
+            )
+            return None
+        case Online(identity=seen):
+            pass
+    if identity != seen:
+        with parts.ledger.write("root") as transaction:
+            roots.set_identity(transaction, plan.row.id, seen.device, seen.inode)
+    return seen
 
 
 def recorded_identity(row: roots.RootRow) -> RootIdentity | None:
@@ -174,6 +182,8 @@ def _changes(one: DirectoryScan) -> int:
 
 
 def _count(plan: RootPlan, one: DirectoryScan, tally: Tally) -> None:
+    if one.unknown is not None:
+        tally.leave_unread(plan.row.id, one.directory, one.unknown)
     difference = one.difference
     tally.add("seen", len(difference.added) + len(difference.changed) + difference.unchanged)
     tally.add("unchanged", difference.unchanged)

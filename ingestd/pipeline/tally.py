@@ -19,6 +19,8 @@ class Tally:
     touched: dict[str, set[tuple[int, bytes]]] = field(default_factory=dict)
     """Sources (root id, path) that were ``added``, ``changed``, ``moved``, ``removed``: each counts once, however often
     it was looked at."""
+    unread: dict[tuple[int, bytes], str] = field(default_factory=dict)
+    """Why directories (root id, path) could not be looked into: what is in them is as it was known."""
     started: float = field(default_factory=monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -32,6 +34,11 @@ class Tally:
         with self._lock:
             self.touched.setdefault(name, set()).add((root_id, path))
 
+    def leave_unread(self, root_id: int, directory: bytes, reason: str) -> None:
+        """Note a directory that could not be looked into."""
+        with self._lock:
+            self.unread[root_id, directory] = reason
+
     def untouch(self, name: str, root_id: int, path: bytes) -> None:
         """Take a source out of those counted under the name."""
         with self._lock:
@@ -41,6 +48,7 @@ class Tally:
         """Begin to count sources anew: a run without end must not remember each of them."""
         with self._lock:
             self.touched.clear()
+            self.unread.clear()
 
     def touch_move(self, root_id: int, old: bytes, new: bytes) -> None:
         """Count a move, which is neither a removal nor an addition."""

@@ -51,6 +51,17 @@ def test_a_pass_reports_all_that_the_contract_names(site: Site) -> None:
     assert {"scan", "convert", "chunk", "embed", "publish"} <= document["stage_seconds"].keys()
 
 
+def test_a_folder_that_cannot_be_looked_into_is_told_and_amiss(site: Site) -> None:
+    site.write("sub/a.md", "Text.\n")
+    sync(site)
+    (site.directory / "docs" / "sub" / ".ingestignore").mkdir()
+    document = sync(site)
+    (unread,) = document["unread"]
+    assert (unread["root"], unread["path"]) == ("docs", "sub")
+    assert code_of(document) is ExitCode.AMISS
+    assert site.texts().keys() == {"docs/sub/a.md"}
+
+
 def test_only_the_folders_named_are_scanned(site: Site) -> None:
     for name in ("one/a.md", "two/b.md", "three/c.md"):
         site.write(name, f"Text of {name}.\n")

@@ -13,7 +13,7 @@ from ingestd.model.identity import DocumentId, PointId
 from ingestd.pipeline.scan import scan_roots
 from tests.unit.pipeline.site import Site
 
-KINDS = ("missing_points", "orphan_points", "stale_points", "unserved_sources", "ghost_documents")
+KINDS = ("missing_points", "orphan_points", "stale_points", "unserved_sources", "ghost_documents", "unread")
 
 
 @pytest.fixture
@@ -155,7 +155,7 @@ def test_what_is_held_in_quarantine_or_forgotten_is_in_order(filled: Site) -> No
     assert found(filled) == {}
     (filled.directory / "docs").rename(filled.directory / "unmounted")
     filled.sync()
-    assert found(filled) == {}
+    assert found(filled).keys() == {"unread"}
 
 
 def test_a_document_that_changes_while_it_is_compared_is_no_difference(filled: Site) -> None:
@@ -174,16 +174,25 @@ def test_a_document_that_changes_while_it_is_compared_is_no_difference(filled: S
     assert verify_document(parts)["ok"]
 
 
-def test_another_directory_in_the_place_of_a_root_is_for_status_to_tell(filled: Site) -> None:
+def test_another_directory_in_the_place_of_a_root_is_not_compared_and_said_so(filled: Site) -> None:
     folder = filled.directory / "docs"
     folder.rename(filled.directory / "aside")
     folder.mkdir()
     for name in ("a.md", "b.md"):
         filled.write(name, "Another text.\n")
-    assert found(filled) == {}
+    assert found(filled).keys() == {"unread"}
     filled.sync()
     assert filled.root_state() == "vanished"
-    assert found(filled) == {}
+    (unread,) = found(filled)["unread"]
+    assert "another directory" in unread["reason"]
+
+
+def test_a_folder_that_cannot_be_listed_is_not_taken_for_equal(filled: Site) -> None:
+    filled.write("sub/d.md", "Text of d.\n")
+    filled.sync()
+    (filled.directory / "docs" / "sub" / ".ingestignore").mkdir()
+    (unread,) = found(filled)["unread"]
+    assert (unread["root"], unread["path"]) == ("docs", "sub")
 
 
 def test_the_same_tree_copied_to_the_place_of_a_root_is_compared(filled: Site) -> None:
