@@ -6,7 +6,7 @@ import os
 import secrets
 import stat
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ingestd.beneath import open_beneath, resolve_inside
@@ -153,11 +153,7 @@ def _refused(name: str, error: OSError) -> Exception:
 def _admit(name: str, status: os.stat_result, signature: Signature, limit_bytes: int) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise NotARegularFile(f"{name}: a FIFO, socket, device or directory, not a regular file")
-    if (status.st_size, status.st_mtime_ns, status.st_ctime_ns) != (
-        signature.size,
-        signature.mtime_ns,
-        signature.ctime_ns,
-    ):
+    if replace(Signature.of(status), inode=signature.inode) != signature:
         raise FileStillChanging(f"{name}: changed since it settled")
     if status.st_size == 0:
         raise FileEmpty(f"{name}: the file is empty")

@@ -6,6 +6,7 @@ import signal
 import socket
 import tempfile
 import threading
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,15 @@ def test_a_file_is_copied_aside_and_fingerprinted(root, into):
     assert staged.path.name.startswith(staged.fingerprint)
     assert staged.path.suffix == ".pdf"
     assert staged.path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("year", [1601, 1970, 2100, 2400, 9000])
+def test_a_file_of_any_year_is_taken(root, into, year):
+    path = root / "a.txt"
+    path.write_bytes(b"text")
+    seconds = int((datetime(year, 1, 2, tzinfo=UTC) - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds())
+    os.utime(path, (seconds, seconds))
+    assert take(root, "a.txt", into).size == 4
 
 
 def test_a_discarded_copy_is_gone_and_may_be_discarded_again(root, into):
