@@ -14,7 +14,7 @@ from ingestd.logs import Log
 from ingestd.model.source import Signature, display
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.tally import Tally
-from ingestd.state import facts, roots, sightings, sources
+from ingestd.state import documents, facts, roots, sightings, sources
 from ingestd.state.engine import Transaction
 from ingestd.state.known import KnownInLedger
 
@@ -80,7 +80,22 @@ def scan_root(
         )
         found_scans = scan(root, known, directories=directories, deep=deep, stop=parts.stop.is_set)
         _apply_all(parts, plan, _telling(found_scans, covered), tally, whole=directories is None)
+    if row.state == "vanished":
+        _hold_unless_back(parts, plan, tally)
     return True
+
+
+def _hold_unless_back(parts: Parts, plan: RootPlan, tally: Tally) -> None:
+    """Go on holding what a root served when none of it came back: a new file alone does not make it the root it was."""
+    with parts.ledger.write("not-back") as transaction:
+        gone = [one for one in sources.in_state(transaction, "gone", root_id=plan.row.id) if not one.confirmed]
+        lost = [one for one in gone if one.successor_id is None and documents.of_source(transaction, one.id)]
+        there = sources.in_state(transaction, "done", "pending", "quarantined", root_id=plan.row.id)
+        if not lost or any(documents.of_source(transaction, one.id) for one in there):
+            return
+        sightings.hold(transaction, [one.id for one in lost], "none of it came back since the root was found empty")
+    for one in lost:
+        tally.untouch("removed", plan.row.id, one.path)
 
 
 def _examined(parts: Parts, plan: RootPlan, row: roots.RootRow, known: KnownInLedger) -> RootIdentity | None:

@@ -220,3 +220,50 @@ def test_a_file_that_was_due_when_its_root_vanished_waits_for_the_root(site: Sit
     aside.rename(site.directory / "docs")
     site.sync()
     assert site.texts()["docs/0.md"] == "Another text."
+
+
+def test_a_new_file_in_an_emptied_root_does_not_let_its_removals_happen(site: Site) -> None:
+    paths = fill(site, 3)
+    site.sync()
+    for path in paths:
+        path.unlink()
+    site.sync()
+    site.write("stray.md", "A stray text.\n")
+    site.sync()
+    assert site.held() == 3
+    assert len(site.texts()) == 4
+    site.sync()
+    assert site.held() == 3
+    site.write("0.md", "Text of number 0.\n")
+    site.sync()
+    assert site.states()["docs/0.md"] == "done"
+    assert site.held() == 2
+    changes.confirm(site.parts(), None, only_list=False)
+    site.sync()
+    assert set(site.texts()) == {"docs/stray.md", "docs/0.md"}
+
+
+def test_a_confirmed_emptied_root_takes_new_files_and_holds_nothing(site: Site) -> None:
+    paths = fill(site, 3)
+    site.sync()
+    for path in paths:
+        path.unlink()
+    site.sync()
+    changes.confirm(site.parts(), None, only_list=False)
+    site.write("new.md", "A new text.\n")
+    site.sync()
+    assert set(site.texts()) == {"docs/new.md"}
+    assert site.held() == 0
+
+
+def test_a_root_that_came_back_with_less_retires_what_it_lacks(site: Site) -> None:
+    fill(site, 3)
+    site.sync()
+    aside = (site.directory / "docs").rename(site.directory / "aside")
+    (site.directory / "docs").mkdir()
+    site.sync()
+    (aside / "0.md").unlink()
+    (site.directory / "docs").rmdir()
+    aside.rename(site.directory / "docs")
+    site.sync()
+    assert set(site.texts()) == {"docs/1.md", "docs/2.md"}
