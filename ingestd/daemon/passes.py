@@ -131,7 +131,7 @@ def reindex(owner: Owner, arguments: dict[str, Any], hooks: Hooks) -> dict[str, 
     ids = _chosen(parts, arguments)
     outdated = rebuild.outdated(parts, ids)
     if arguments.get("dry_run"):
-        return plan_document(parts, ids) | {
+        return plan_document(parts, ids, outdated) | {
             "rebuild": sorted(outdated),
             "left_behind": rebuild.left_behind(parts, tuple(outdated)),
         }

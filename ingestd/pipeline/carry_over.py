@@ -1,5 +1,6 @@
 """Takes versions that are served without their file along into another vector space, from cached conversions."""
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -59,8 +60,19 @@ def carry_over(parts: Parts, live: GenerationRow, building: GenerationRow, tally
             continue
         if again is None:
             _tell(kept, "its conversion is not in the cache any more")
-        publish(parts.ledger, parts.collections.store, versions, parts.clock.wall_ns())
+        published = publish(parts.ledger, parts.collections.store, versions, parts.clock.wall_ns())
+        tally.add("chunks", sum(len(version.chunks) for version in versions))
+        tally.add("points_written", published.written)
     return True
+
+
+def prepared(parts: Parts, live: GenerationRow, building: GenerationRow) -> Iterator[Prepared]:
+    """What :func:`carry_over` would publish; changes nothing."""
+    for kept in _kept(parts, live, building):
+        with contextlib.suppress(PermanentError, ValueError):
+            again = _again(parts, kept, live, building, Tally())
+            if again is not None:
+                yield again
 
 
 def left_behind(parts: Parts, live: GenerationRow, building: GenerationRow | None) -> Iterator[tuple[RootName, bytes]]:

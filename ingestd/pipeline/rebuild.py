@@ -70,11 +70,11 @@ def _give_up(parts: Parts, building: GenerationRow) -> None:
     parts.collections.drop(building)
 
 
-def finish_all(parts: Parts) -> None:
+def finish_all(parts: Parts, tally: Tally) -> None:
     """Finish whatever was being built and lacks nothing any more."""
     for row in _being_built(parts):
         if row.generation.embed_digest in _wanted(parts, row.generation.collection):
-            finish(parts, row.generation.collection)
+            _finish(parts, row.generation.collection, tally)
 
 
 def _being_built(parts: Parts) -> list[GenerationRow]:
@@ -86,7 +86,7 @@ def _wanted(parts: Parts, collection: CollectionName) -> set[Digest]:
     return {plan.embedding.stage.digest for plan in parts.roots.values() if plan.collection == collection}
 
 
-def finish(parts: Parts, collection: CollectionName) -> bool:
+def _finish(parts: Parts, collection: CollectionName, tally: Tally) -> None:
     """Switch readers to the new generation when it lacks nothing and nothing is pending; the old one is dropped.
 
     Versions that are served without their file (it fails now, or its removal is held) go along, where their conversions
@@ -95,17 +95,16 @@ def finish(parts: Parts, collection: CollectionName) -> bool:
     with parts.ledger.read() as transaction:
         live, building = generations.live(transaction, collection), generations.building(transaction, collection)
         if building is None or _lacking(transaction, parts, building, "done", "pending"):
-            return False
+            return
     if live is not None:
         # Here, so that a pass that finds nothing to do is over before an engine would be imported.
         from ingestd.pipeline.carry_over import carry_over
 
-        if not carry_over(parts, live, building, Tally()):
-            return False
+        if not carry_over(parts, live, building, tally):
+            return
     old = parts.collections.switch(collection)
     if old is not None:
         parts.collections.drop(old)
-    return True
 
 
 def left_behind(parts: Parts, collections: Collection[CollectionName]) -> list[dict[str, Any]]:

@@ -1,11 +1,13 @@
 """Brings served documents to the recipe in force, and says beforehand what that costs."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ingestd.errors import UnsupportedType
+from ingestd.model.identity import CollectionName
 from ingestd.model.paths import path_fields
+from ingestd.model.point import Generation
 from ingestd.model.recipe import Recipe
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.tally import Tally
@@ -18,6 +20,9 @@ from ingestd.state.sources import SourceRow
 
 if TYPE_CHECKING:
     from ingestd.pipeline.prepare import Prepared
+
+_NOT_YET = -1
+"""Id of a row that a run would add."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,16 +69,25 @@ def free_quarantined(parts: Parts) -> int:
     return len(freed)
 
 
-def plan_document(parts: Parts, root_ids: Collection[int]) -> dict[str, Any]:
-    """The contract's ``plan`` document for a reindex: exact wherever the conversion is cached; changes nothing."""
+def plan_document(
+    parts: Parts, root_ids: Collection[int], outdated: Mapping[CollectionName, RootPlan]
+) -> dict[str, Any]:
+    """The contract's ``plan`` document for a reindex: exact wherever the conversion is cached; changes nothing.
+
+    Parameters
+    ----------
+    outdated
+        Collections that would be rebuilt, as :func:`ingestd.pipeline.rebuild.outdated` gives them.
+    """
     # Here, so that a pass that finds nothing to do never imports the chunkers.
     from ingestd.pipeline.prepare import Prepared, prepare
 
     stale = stale_documents(parts, root_ids)
+    rebuilt = [one for collection, plan in outdated.items() for one in _rebuilt(parts, collection, plan)]
     totals: dict[str, int] = dict.fromkeys(("convert", "chunk", "embed", "write", "overwrite", "delete"), 0)
     texts: dict[int, tuple[RootPlan, dict[str, None]]] = {}
     estimated = False
-    for one in stale:
+    for one in [*stale, *rebuilt]:
         totals["chunk"] += 1
         if not _is_converted(one):
             # What a conversion would give is not known before it is done.
@@ -82,17 +96,21 @@ def plan_document(parts: Parts, root_ids: Collection[int]) -> dict[str, Any]:
             continue
         outcome = prepare(parts, one.plan, one.generation, one.source, Tally())
         if isinstance(outcome, Prepared):
-            _add_cost(parts, one, outcome, totals, texts)
+            _add_cost(parts, one.document.id, outcome, totals, texts)
+    for collection, plan in outdated.items():
+        _add_kept(parts, collection, plan, totals, texts)
     totals["embed"] = sum(plan.embedding.count_unknown(list(distinct)) for plan, distinct in texts.values())
     rows = [
-        {"root": one.plan.name, **path_fields(one.source.path), "action": "rechunk", "why": one.why} for one in stale
+        {"root": one.plan.name, **path_fields(one.source.path), "action": action, "why": one.why}
+        for action, group in (("rechunk", stale), ("reembed", rebuilt))
+        for one in group
     ]
     return {"documents": rows, "totals": totals, **({"estimated": True} if estimated else {})}
 
 
 def _add_cost(
     parts: Parts,
-    one: Stale,
+    document_id: int,
     prepared: "Prepared",
     totals: dict[str, int],
     texts: dict[int, tuple[RootPlan, dict[str, None]]],
@@ -100,12 +118,61 @@ def _add_cost(
     from ingestd.pipeline.group import lacking
 
     with parts.ledger.read() as transaction:
-        change = swap(frozenset(prepared.ids), documents.points(transaction, one.document.id))
+        change = swap(frozenset(prepared.ids), documents.points(transaction, document_id))
     totals["write"] += len(change.lacking)
     totals["overwrite"] += len(change.kept)
     totals["delete"] += len(change.dropped)
-    distinct = texts.setdefault(id(one.plan.embedding), (one.plan, {}))[1]
+    distinct = texts.setdefault(id(prepared.plan.embedding), (prepared.plan, {}))[1]
     distinct.update(dict.fromkeys(lacking(parts, prepared).values()))
+
+
+def _rebuilt(parts: Parts, collection: CollectionName, plan: RootPlan) -> list[Stale]:
+    """Served documents of a collection that the new vector space lacks."""
+    with parts.ledger.read() as transaction:
+        live = generations.live(transaction, collection)
+        target = _target(transaction, collection, plan)
+        served = () if live is None else documents.in_generation(transaction, live.id)
+        there = {row.source_id for row in documents.in_generation(transaction, target.id) if row.version}
+        by_source = {row.source_id: row for row in served if row.version and row.source_id not in there}
+        found = sources.by_ids(transaction, sorted(by_source))
+    return [
+        Stale(
+            source=source,
+            document=replace(by_source[source.id], id=_NOT_YET),
+            generation=target,
+            plan=parts.roots[source.root_id],
+            why=f"the embedder or its settings changed (now {plan.embedding.stage.name})",
+        )
+        for source in found
+        if source.state in ("done", "pending") and source.root_id in parts.roots
+    ]
+
+
+def _add_kept(
+    parts: Parts,
+    collection: CollectionName,
+    plan: RootPlan,
+    totals: dict[str, int],
+    texts: dict[int, tuple[RootPlan, dict[str, None]]],
+) -> None:
+    from ingestd.pipeline import carry_over
+
+    with parts.ledger.read() as transaction:
+        live, target = generations.live(transaction, collection), _target(transaction, collection, plan)
+    if live is not None:
+        for one in carry_over.prepared(parts, live, target):
+            totals["chunk"] += 1
+            _add_cost(parts, _NOT_YET, one, totals, texts)
+
+
+def _target(transaction: Transaction, collection: CollectionName, plan: RootPlan) -> GenerationRow:
+    """Generation that a rebuild goes on with, or a stand-in for the one that it would make."""
+    row = generations.building(transaction, collection)
+    if row is not None and row.generation.embed_digest == plan.embedding.stage.digest:
+        return row
+    space = plan.space
+    made = Generation(collection=collection, number=0, dimension=space.dimension, embed_digest=space.stage.digest)
+    return GenerationRow(id=_NOT_YET, generation=made, embedder=space.embedder, state="building")
 
 
 def _is_converted(one: Stale) -> bool:

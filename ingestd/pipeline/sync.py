@@ -86,7 +86,7 @@ def work(parts: Parts, tally: Tally, settling: Settling[int]) -> Wait:
         paused = ingestion.paused
     removal = remove_due(parts, tally)
     parts.collections.settle(parts.clock.wall_ns())
-    rebuild.finish_all(parts)
+    rebuild.finish_all(parts, tally)
     _forget_settled(parts, settling, paused)
     next_look = settling.next_due()
     until_look = None if next_look is None else max(next_look - parts.clock.monotonic(), 0.0)

@@ -249,8 +249,13 @@ def broken(site: Site) -> None:
 def test_a_rebuild_takes_along_what_is_served_of_a_file_that_fails_now(site: Site) -> None:
     broken(site)
     other_embedder(site)
-    assert reindex(site, dry_run=True)["left_behind"] == []
+    planned = reindex(site, dry_run=True)
+    assert planned["left_behind"] == []
+    assert {one["action"] for one in planned["documents"]} == {"reembed"}
     document = reindex(site, force=True)
+    costs = {"convert": "converted", "embed": "embedded", "write": "points_written", "delete": "points_deleted"}
+    assert {cost: planned["totals"][cost] for cost in costs} == {cost: document[name] for cost, name in costs.items()}
+    assert planned["totals"]["embed"] == 2
     assert numbers(site) == [(2, "live")]
     assert site.texts() == {"docs/a.md": "Text.", "docs/b.md": "Text of b."}
     assert [(one["path"], one["stale_served"]) for one in document["failed"]] == [("b.md", True)]
