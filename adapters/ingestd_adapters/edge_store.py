@@ -229,6 +229,11 @@ class EdgeStore:
             raise StoreUnavailable(f"{error} during {frame[0]['op']!r}; the next call starts another") from error
 
     def _running(self) -> Child:
+        if self._child is not None and not self._child.alive and not self._unflushed:
+            # It died with nothing in hand: whoever asks next need not be told.
+            _log.warning("store.process_died", extra={"operation": None, "reason": "it died idle"})
+            self._child.close(grace_seconds=0)
+            self._child = None
         if self._child is None:
             arguments = {
                 "directory": self._options.directory,

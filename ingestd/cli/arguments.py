@@ -45,9 +45,14 @@ def add_folders(parser: argparse.ArgumentParser) -> None:
     )
 
 
+_MOST = 2**31 - 1
+
+
 def positive(text: str) -> int:
-    """A whole number from 1 up."""
+    """A whole number from 1 up, of 31 bits."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    if number > _MOST:
+        raise argparse.ArgumentTypeError(f"{number} is over {_MOST}")
     return number

@@ -36,6 +36,9 @@ def run(invocation: Invocation) -> Answer:
     given = invocation.arguments
     for text in (given.query, given.root or "", *(given.tag or ())):
         _check_text(text)
+    for flag, value in (("--root", given.root), ("--path", given.path)):
+        if value == "":
+            raise ConfigurationError(f"{flag} is empty: leave it out to search everywhere")
     path = None if given.path is None else named_paths(invocation, [Path(given.path)])[0]
     arguments: dict[str, Any] = {
         "query": given.query,
@@ -47,12 +50,16 @@ def run(invocation: Invocation) -> Answer:
     return Answer(document=searched(invocation, arguments, timeout_seconds=30.0), report=report)
 
 
+_SHOWN = 80
+"""Most characters of a query that a message repeats."""
+
+
 def _check_text(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
         raise ConfigurationError(
-            f"'{printable(text)}' is not UTF-8: search in UTF-8, which `locale` shows and LC_ALL=C.UTF-8 sets"
+            f"'{printable(text[:_SHOWN])}' is not UTF-8: search in UTF-8, which `locale` shows and LC_ALL=C.UTF-8 sets"
         ) from error
 
 

@@ -46,7 +46,7 @@ _UNREAD = "unsupported type"
 
 def _answer(invocation: Invocation) -> Answer:
     document = asked_owner(invocation, "status", {}, timeout_seconds=10.0) or status_without_owner(invocation)
-    amiss = document["quarantine"] or document["held"]
+    amiss = document["quarantine"] or document["held"] or any(_paused(document))
     return Answer(document=document, report=report, code=ExitCode.AMISS if amiss else ExitCode.DONE)
 
 
@@ -59,10 +59,18 @@ def report(document: Document) -> Iterator[Part]:
         yield Line("queues: " + ", ".join(f"{name} {waiting}" for name, waiting in busy.items()))
     if document["generations"]:
         yield _generations(document["generations"])
+    yield from _paused(document)
     yield from sync.failures(document["quarantine"])
+    yield from sync.stale_served(sum(bool(one.get("stale_served")) for one in document["quarantine"]))
     yield from sync.deferrals(document.get("deferred") or [])
     for root in document["roots"]:
         yield from _attention(root)
+
+
+def _paused(document: Document) -> Iterator[Line]:
+    for one in document["generations"]:
+        if one["state"] == "needs-reindex":
+            yield Line(f"{one['collection']}: {one['state']}: {one.get('reason')}", "bad")
 
 
 def _daemon(daemon: Mapping[str, Any]) -> Line:

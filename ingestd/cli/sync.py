@@ -71,8 +71,7 @@ def report(document: Document) -> Iterator[Part]:
             f"{counted(held, 'removal')} held: `ingestd confirm --list` shows what, `ingestd confirm` lets it happen",
             "bad",
         )
-    if stale := document["stale_served"]:
-        yield Line(f"{counted(stale, 'document')} served in the last good version", "bad")
+    yield from stale_served(document["stale_served"])
     if paused := document.get("paused"):
         yield Line(
             f"{', '.join(paused)} waits for `ingestd reindex --force`: the embedder is another one than its vectors are "
@@ -82,6 +81,12 @@ def report(document: Document) -> Iterator[Part]:
     yield from stale_hint(document.get("stale", 0))
     if document.get("stopped"):
         yield Line("stopped before all was done: run it again to go on", "bad")
+
+
+def stale_served(count: int) -> Iterator[Line]:
+    """That documents are served although their files fail now."""
+    if count:
+        yield Line(f"{counted(count, 'document')} served in the last good version", "bad")
 
 
 def stale_hint(count: int, root: str = "") -> Iterator[Line]:

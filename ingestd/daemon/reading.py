@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ingestd.errors import ConfigurationError
+from ingestd.model.paths import path_fields
 from ingestd.model.point import SearchFilter
 from ingestd.ports.store import Store
 from ingestd.publish.search import merge, search
@@ -93,15 +94,18 @@ def _narrowed(transaction: Transaction, arguments: Mapping[str, Any]) -> SearchF
     if root is not None and root not in {row.name for row in known}:
         names = ", ".join(row.name for row in known) or "none"
         raise ConfigurationError(f"no root is called {root!r}; known: {names}")
+    below = os.fsencode(path or "")
     if path is not None and Path(path).is_absolute():
-        encoded = os.fsencode(os.path.abspath(path))  # noqa: PTH100  links are not followed
+        encoded = os.path.abspath(below)  # noqa: PTH100  links are not followed
         for row in known:
             if encoded == row.path or encoded.startswith(row.path.rstrip(b"/") + b"/"):
                 if root not in (None, row.name):
                     raise ConfigurationError(f"{path} lies below the root {row.name!r}, not below {root!r}")
                 root = row.name
-                path = encoded.removeprefix(row.path.rstrip(b"/")).lstrip(b"/").decode("utf-8", "backslashreplace")
+                below = encoded.removeprefix(row.path.rstrip(b"/")).lstrip(b"/")
                 break
         else:
             raise ConfigurationError(f"{path} lies below no root: `ingestd status` lists them")
-    return SearchFilter(root=root, path_prefix=path or None, tags=tuple(arguments.get("tags") or ()))
+    return SearchFilter(
+        root=root, path_prefix=path_fields(below)["path"] or None, tags=tuple(arguments.get("tags") or ())
+    )

@@ -32,7 +32,7 @@ def roots(transaction: Transaction) -> list[dict[str, Any]]:
             "collection": row.collection,
             "documents": row.documents,
             "chunks": row.chunks,
-            **_source_counts(transaction, row.id),
+            **_source_counts(transaction, row.id, vanished=row.state == "vanished"),
             "last_scan": _time(row.last_scan_ns),
             "state": row.state,
             "reason": row.reason,
@@ -49,7 +49,7 @@ def queues(transaction: Transaction, now_ns: int) -> dict[str, int]:
     row = transaction.exec_driver_sql(
         "SELECT coalesce(sum(state = 'pending' AND not_before_ns <= :now), 0) AS due, "
         "coalesce(sum(state = 'pending' AND not_before_ns > :now), 0) AS deferred, "
-        "coalesce(sum(state = 'gone'), 0) AS removals, coalesce(sum(state = 'held'), 0) AS held FROM source "
+        "coalesce(sum(state = 'gone'), 0) AS removals FROM source "
         "WHERE state <> 'done'",
         {"now": now_ns},
     ).one()
@@ -58,7 +58,7 @@ def queues(transaction: Transaction, now_ns: int) -> dict[str, int]:
         "due": int(row.due),
         "deferred": int(row.deferred),
         "removals": int(row.removals),
-        "held": int(row.held),
+        "held": held_count(transaction),
         "outbox": int(outbox),
     }
 
@@ -149,7 +149,7 @@ def joined(directory: bytes, name: bytes) -> bytes:
     return bytes(directory) + b"/" + bytes(name) if directory else bytes(name)
 
 
-def _source_counts(transaction: Transaction, root_id: int) -> Mapping[str, int]:
+def _source_counts(transaction: Transaction, root_id: int, *, vanished: bool) -> Mapping[str, int]:
     counts = {
         row.state: int(row.number)
         for row in transaction.exec_driver_sql(
@@ -159,7 +159,8 @@ def _source_counts(transaction: Transaction, root_id: int) -> Mapping[str, int]:
     return {
         "pending": counts.get("pending", 0),
         "quarantined": counts.get("quarantined", 0),
-        "held": counts.get("held", 0),
+        # Of a root that vanished all is held.
+        "held": sum(counts.values()) if vanished else counts.get("held", 0),
         "forgotten": counts.get("forgotten", 0),
     }
 

@@ -70,10 +70,21 @@ def test_what_was_flushed_survives_the_kill_of_the_process(store):
     write(store)
     store.flush(GENERATION)
     killed(store)
-    with pytest.raises(StoreUnavailable, match=r"store process died .* during 'count'"):
+    with contextlib.suppress(StoreUnavailable):  # where it dies in the middle of the call
         store.count(GENERATION)
     assert store.count(GENERATION) == 3
     store.flush(GENERATION)
+
+
+def test_a_process_that_died_idle_is_replaced_without_a_word_to_whoever_asks(store):
+    store.prepare(GENERATION)
+    write(store)
+    store.flush(GENERATION)
+    for ask in (lambda: store.count(GENERATION), lambda: store.flush(GENERATION), store.close):
+        pid = store.pid
+        killed(store)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)  # all of its threads have ended
+        ask()
 
 
 def test_a_flush_does_not_speak_for_writes_that_a_dead_process_took(store):
@@ -126,10 +137,11 @@ def test_a_collection_is_whole_or_not_there_when_making_it_is_cut_short(tmp_path
 
 def test_a_process_that_a_full_disk_killed_is_a_full_disk(store, tmp_path):
     store.prepare(GENERATION)
+    write(store)
     killed(store, signal.SIGBUS)
     with pytest.raises(OutOfSpace, match=f"the disk of {tmp_path}"):
         store.count(GENERATION)
-    assert store.count(GENERATION) == 0
+    assert store.count(GENERATION) <= 3
 
 
 def test_what_exists_and_who_claims_it_is_told_without_a_process(store):

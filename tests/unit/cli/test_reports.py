@@ -83,6 +83,22 @@ def test_the_status_shows_roots_generations_and_quarantine() -> None:
     ]
 
 
+def test_the_status_says_what_waits_for_a_reindex_and_what_is_served_in_an_older_version() -> None:
+    waiting = {"collection": "documents", "generation": 1, "state": "needs-reindex", "recipe": "f", "points": 4,
+               "reason": "run `ingestd reindex --force`"}  # fmt: skip
+    failed = FAILED | {"since": "2026-01-01T00:00:00Z", "attempts": 2, "stale_served": True}
+    document = {
+        "daemon": {"running": False},
+        "roots": [],
+        "queues": {},
+        "generations": [waiting],
+        "quarantine": [failed],
+    }
+    text = lines(status.report, document)
+    assert "documents: needs-reindex: run `ingestd reindex --force`" in text
+    assert "1 document served in the last good version" in text
+
+
 def test_the_status_names_the_command_that_works_on_the_state() -> None:
     daemon = {"running": False, "pid": None, "since": None, "working": {"pid": 7, "since": "2026-01-01T00:00:00Z"}}
     document = {"daemon": daemon, "roots": [], "queues": {}, "generations": [], "quarantine": []}

@@ -19,3 +19,17 @@ def test_a_state_without_anything_says_how_to_begin(run: Run) -> None:
     status, _, err = run("search", "word")
     assert status == 2
     assert "run `ingestd sync FOLDER` first" in err
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--path", ""], "--path is empty"),
+        (["--root", ""], "--root is empty"),
+        (["--limit", "99999999999999999999"], "is over 2147483647"),
+    ],
+)
+def test_a_flag_without_meaning_is_refused_by_name(run: Run, flags: list[str], message: str) -> None:
+    code, _, err = run("search", *flags, "anything")
+    assert code == 2
+    assert message in err

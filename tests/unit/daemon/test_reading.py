@@ -1,5 +1,6 @@
 """Questions that change nothing."""
 
+import os
 from typing import Any
 
 import pytest
@@ -79,6 +80,22 @@ def test_status_tells_of_each_state_that_a_root_can_be_in(filled: Site) -> None:
     found = {root["name"]: (root["state"], bool(root["reason"]), root["documents"]) for root in status(filled)["roots"]}
     assert found == {"docs": ("detached", True, 2), "more": ("vanished", True, 1), "fresh": ("new", False, 0)}
     assert status(filled)["held"] == 3
+
+
+def test_all_of_a_root_that_vanished_is_held(filled: Site) -> None:
+    (filled.directory / "more").rename(filled.directory / "unmounted")
+    filled.sync()
+    document = status(filled)
+    assert {root["name"]: root["held"] for root in document["roots"]} == {"docs": 0, "more": 1}
+    assert document["queues"]["held"] == document["held"] == 1
+
+
+def test_a_search_is_narrowed_to_a_path_that_is_no_text(filled: Site) -> None:
+    path = os.fsdecode(b"odd\xff")
+    filled.write(f"{path}/a.md", "Odd text.\n")
+    filled.sync()
+    assert search(filled, path=path) == search(filled, path=str(filled.directory / "docs" / path))
+    assert len(search(filled, path=path)) == 1
 
 
 def test_a_search_is_narrowed_by_root_path_and_tag(filled: Site) -> None:
