@@ -17,6 +17,7 @@ from ingestd.model.writable import check_vectors
 from ingestd.ports.store import Store
 from ingestd_adapters import edge_directory, edge_frames, qdrant_batches, qdrant_options
 from ingestd_adapters.edge_frames import Frame, asked
+from ingestd_adapters.edge_space import MIN_FREE_BYTES, free_bytes
 from ingestd_adapters.edge_turns import Turns
 from ingestd_adapters.qdrant_options import EdgeOptions
 
@@ -43,7 +44,8 @@ def edge(instance: Instance, options: dict[str, object]) -> Store:
     read = qdrant_options.read(EdgeOptions, options)
     if importlib.util.find_spec("qdrant_edge") is None:
         raise AdapterUnavailable('the embedded store needs qdrant-edge-py: pip install "qdrant-edge-py>=0.9,<0.10"')
-    if not read.in_process:
+    # Opening the files writes a little too, and on a full disk that would end the caller's process.
+    if not read.in_process or free_bytes(Path(read.directory)) < MIN_FREE_BYTES:
         return EdgeStore(instance, read)
     # Here, so that the daemon's process never loads the engine.
     from ingestd_adapters.edge_shard import EdgeShards

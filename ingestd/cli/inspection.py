@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from importlib import metadata
@@ -18,7 +19,7 @@ from ingestd.cli.invocation import Invocation
 from ingestd.convert import ConversionCache, Conversions
 from ingestd.convert.types import DOCX, HTML, MARKDOWN, PDF, PPTX
 from ingestd.embed.named import embedder_named
-from ingestd.errors import ConfigurationError, IngestdError, UnsupportedType
+from ingestd.errors import ConfigurationError, IngestdError, StateUnusable, UnsupportedType
 from ingestd.model.source import display
 from ingestd.settings import ChunkerSettings, RootConverterSettings, RootSettings, Settings
 from ingestd.settings.checks import state_below_a_root
@@ -50,6 +51,7 @@ def findings(invocation: Invocation) -> Iterator[Inspected]:
     state = invocation.state_dir
     yield from (_folder(root) for root in settings.roots)
     yield from _state(settings, state)
+    yield from _ledger(settings, invocation)
     yield _space(settings, state)
     yield from _chunkers(settings)
     yield from _converters(settings.converter)
@@ -105,6 +107,30 @@ def _state(settings: Settings, state: Path) -> Iterator[Inspected]:
         )
     elif not below:
         yield Inspected(subject="state", message=str(state) if parent == state else f"{state}, to be made")
+
+
+def _ledger(settings: Settings, invocation: Invocation) -> Iterator[Inspected]:
+    """Whether the ledger is whole and ours, where there is one; it is only read."""
+    from ingestd.daemon.state import Places, belonging_to, check_structure, is_readable
+    from ingestd.state.engine import Ledger
+
+    places = Places(directory=invocation.state_dir)
+    if not places.ledger.exists():
+        return
+
+    def look() -> str:
+        with closing(Ledger(places.ledger)) as ledger:
+            check_structure(ledger)
+            belonging = belonging_to(configuration=invocation.configuration, instance=settings.instance)
+            is_readable(ledger, places.directory, belonging)
+        if not places.identity.exists():
+            raise StateUnusable(
+                f"{places.identity} is missing, and the collections know this state by it: bring it back from a copy, or "
+                "run `ingestd sync --adopt`"
+            )
+        return "whole, and of this configuration"
+
+    yield _tried("ledger", look)
 
 
 def _space(settings: Settings, state: Path) -> Inspected:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ingestd.errors import ConfigurationError
 from ingestd.settings import Settings, configuration_file, load, state_directory
 
 
@@ -26,8 +27,11 @@ class Invocation:
 
     @property
     def state_dir(self) -> Path:
-        """The state directory, which need not exist yet."""
-        return state_directory(self.arguments.state_dir, self.environment, self.here, self.configuration)
+        """The state directory, which need not exist yet; raises ``ConfigurationError`` where something else stands."""
+        found = state_directory(self.arguments.state_dir, self.environment, self.here, self.configuration)
+        if os.path.lexists(found) and not found.is_dir():
+            raise ConfigurationError(f"the state directory {found} is no directory: name another with --state-dir")
+        return found
 
     def settings(self, *, absent_folders: Literal["refused", "allowed"] = "refused") -> Settings:
         """The settings in force; raises ``ConfigurationError`` with all findings."""

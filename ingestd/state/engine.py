@@ -1,5 +1,6 @@
 """Connections to the ledger's SQLite file."""
 
+import shutil
 import sqlite3
 import threading
 from collections import deque
@@ -18,6 +19,8 @@ Transaction = Connection
 
 _APPLICATION_ID = 0x696E6764
 _READERS_KEPT = 4
+_LEAST_BYTES = 256 * 1024
+"""Room that SQLite needs beside the ledger to open it at all."""
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",
@@ -184,9 +187,17 @@ def _translated(file: Path) -> Generator[None]:
         raise meaning from error
 
 
+def _has_no_room(file: Path) -> bool:
+    try:
+        return shutil.disk_usage(file.parent).free < _LEAST_BYTES
+    except OSError:
+        return False
+
+
 def _meaning(error: BaseException | None, file: Path) -> Exception | None:
     code = getattr(error, "sqlite_errorname", "") or ""
-    if code.startswith("SQLITE_FULL"):
+    # A full disk has no room for the files beside the ledger either, which SQLite makes to read it.
+    if code.startswith("SQLITE_FULL") or (code.startswith(("SQLITE_CANTOPEN", "SQLITE_IOERR")) and _has_no_room(file)):
         return OutOfSpace(f"the disk of the ledger {file} is full: free some space; work goes on by itself then")
     if code == "SQLITE_IOERR_WRITE":
         # A quota and a limit on a file's size come as this; so does a disk that breaks.

@@ -14,6 +14,8 @@ from ingestd.errors import ConfigurationError, OutOfSpace, StoreUnavailable
 from ingestd.model.identity import Instance
 from ingestd.model.point import SearchFilter
 from ingestd.testing.store import DIMENSION, GENERATION, made_points, point_ids, unit
+from ingestd_adapters import edge_store
+from ingestd_adapters.edge_shard import EdgeShards
 from ingestd_adapters.edge_store import EdgeStore, edge
 from ingestd_adapters.edge_turns import Turns
 
@@ -288,3 +290,10 @@ def test_the_process_outlives_the_thread_that_started_it(store):
 def test_wrong_options_are_named(options, finding):
     with pytest.raises(ConfigurationError, match=finding):
         edge(OURS, options)
+
+
+def test_on_a_disk_without_room_the_engine_is_not_loaded_into_the_callers_process(tmp_path, monkeypatch):
+    options = {"directory": str(tmp_path), "in_process": True}
+    assert isinstance(edge(Instance("one"), options), EdgeShards)
+    monkeypatch.setattr(edge_store, "MIN_FREE_BYTES", 2**62)
+    assert isinstance(edge(Instance("one"), options), EdgeStore)

@@ -1,10 +1,13 @@
 import json
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from ingestd.daemon.state import Places, open_ledger, state_id
+from ingestd.model.identity import Instance
 from tests.unit.adapters.tiny_sat import write_model
 
 from .conftest import Run
@@ -140,3 +143,26 @@ def test_nothing_starts_on_a_segmenter_that_does_not_work(run: Run, home: Path) 
     assert daemon.returncode == 2
     assert f"{home}/sat does not hold tokenizer.json" in daemon.stderr
     assert "daemon.ready" not in daemon.stderr
+
+
+def test_a_ledger_is_looked_into(run: Run, home: Path) -> None:
+    (home / "docs").mkdir()
+    settings = SETTINGS + '[[root]]\nname = "docs"\npath = "docs"\n'
+    (home / "ingestd.toml").write_text(settings)
+    places = Places(directory=home / "state")
+    open_ledger(places, instance=Instance("default"), configuration=home / "ingestd.toml").close()
+    state_id(places)
+
+    def ledger() -> tuple[bool, str]:
+        return findings(run("--state-dir", str(places.directory), "check", "--json")[1])["ledger"]
+
+    assert ledger() == (True, "whole, and of this configuration")
+    places.identity.rename(home / "identity")
+    assert "run `ingestd sync --adopt`" in ledger()[1]
+    (home / "identity").rename(places.identity)
+    with sqlite3.connect(places.ledger) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = 'of tomorrow'")
+    connection.close()
+    assert "another version of ingestd" in ledger()[1]
+    places.ledger.write_bytes(b"no ledger" * 1000)
+    assert not ledger()[0]

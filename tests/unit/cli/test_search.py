@@ -1,6 +1,7 @@
 """What ``ingestd search`` refuses before it asks anybody."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -33,3 +34,11 @@ def test_a_flag_without_meaning_is_refused_by_name(run: Run, flags: list[str], m
     code, _, err = run("search", *flags, "anything")
     assert code == 2
     assert message in err
+
+
+@pytest.mark.parametrize("command", [("status",), ("search", "word"), ("sync",), ("check",)])
+def test_a_state_directory_that_is_a_file_is_refused(run: Run, home: Path, command: tuple[str, ...]) -> None:
+    (home / "state").write_text("")
+    code, _, err = run("--state-dir", str(home / "state"), *command)
+    assert code == 2
+    assert f"the state directory {home / 'state'} is no directory" in err
