@@ -30,42 +30,6 @@ Vector = NDArray[np.float64]
 """Shape ``(n,)``."""
 
 
-def sat_3l(
-    *,
-    model_dir: str | Path | None = None,
-    revision: str | None = None,
-    device: str = "auto",
-    threshold: float = THRESHOLD,
-    batch: int | None = None,
-) -> "SatSegmenter":
-    """Segmenter of 3 layers, the fastest; see :func:`sat`."""
-    return sat("sat-3l-sm", model_dir=model_dir, revision=revision, device=device, threshold=threshold, batch=batch)
-
-
-def sat_9l(
-    *,
-    model_dir: str | Path | None = None,
-    revision: str | None = None,
-    device: str = "auto",
-    threshold: float = THRESHOLD,
-    batch: int | None = None,
-) -> "SatSegmenter":
-    """Segmenter of 9 layers; see :func:`sat`."""
-    return sat("sat-9l-sm", model_dir=model_dir, revision=revision, device=device, threshold=threshold, batch=batch)
-
-
-def sat_12l(
-    *,
-    model_dir: str | Path | None = None,
-    revision: str | None = None,
-    device: str = "auto",
-    threshold: float = THRESHOLD,
-    batch: int | None = None,
-) -> "SatSegmenter":
-    """Segmenter of 12 layers, the most exact; see :func:`sat`."""
-    return sat("sat-12l-sm", model_dir=model_dir, revision=revision, device=device, threshold=threshold, batch=batch)
-
-
 def sat(
     model_name: str = "sat-9l-sm",
     *,
@@ -121,6 +85,14 @@ def sat(
         engine_options=ort_kwargs or {},
     )
     return SatSegmenter(name, model, threshold)
+
+
+sat_3l = partial(sat, "sat-3l-sm")
+"""Segmenter of 3 layers, the fastest."""
+sat_9l = partial(sat, "sat-9l-sm")
+"""Segmenter of 9 layers."""
+sat_12l = partial(sat, "sat-12l-sm")
+"""Segmenter of 12 layers, the most exact."""
 
 
 class SatSegmenter:

@@ -12,7 +12,7 @@ from ingestd.cli.report import Answer, Document, Line, Part, Table, counted
 _FINDINGS = {
     "missing_points": ("point", "that the ledger serves, and the store lacks"),
     "orphan_points": ("point", "in the store that no document has"),
-    "stale_points": ("point", "whose payload or version is not the served one"),
+    "stale_points": ("point", "not as served: `ingestd forget` of the path, then `touch` it and `ingestd sync`"),
     "unserved_sources": ("file", "on disk to be taken up: `ingestd sync` does it"),
     "ghost_documents": ("document", "served whose file is gone, with no removal held: `ingestd sync` sees to it"),
     "unread": ("folder", "that cannot be looked into, so that what is in it is not compared: see the reason"),

@@ -26,9 +26,12 @@ _NOT_SEEN = "no scan has seen it yet: `ingestd sync` does"
 def why_unknown(parts: Parts, path: str, root: str | None = None) -> str:
     """Why no root, or not the one named, has a source at the path: absolute, or relative to a root."""
     plans = [plan for plan in parts.roots.values() if root in (None, plan.name)]
-    for plan, below in _places(plans, os.fsencode(path)):
+    places = tuple(_places(plans, os.fsencode(path)))
+    for plan, below in places:
         if os.path.lexists(plan.row.path.rstrip(b"/") + b"/" + below):
             return f"the root {plan.name!r} does not take it: {why_left_out(plan, below)}"
+    if path.startswith("/") and places:
+        return f"nothing is there below the root {places[0][0].name!r}"
     return "no root knows it: `ingestd status` lists the roots"
 
 

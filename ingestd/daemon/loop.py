@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Generator
 from contextlib import ExitStack
+from functools import partial
 from random import random
 from typing import Any
 
@@ -18,7 +19,7 @@ from ingestd.daemon.schedule import Schedule, parse_rescan
 from ingestd.daemon.signals import Signals
 from ingestd.daemon.watching import Watches
 from ingestd.discover.settle import Settling
-from ingestd.errors import IngestdError, TransientError
+from ingestd.errors import TransientError
 from ingestd.logs import Log
 from ingestd.pipeline.backoff import delay_seconds
 from ingestd.pipeline.parts import Parts
@@ -173,31 +174,22 @@ class Loop:
             if request.command in answer.LONG and not passes:
                 postponed.append(request)
                 continue
-            self._carry_out(request)
+            request.carry_out(partial(self._done, request))
         for request in postponed:
             self._requests.put_back(request)
 
-    def _carry_out(self, request: Request) -> None:
-        try:
-            if request.command in answer.LONG:
-                hooks = Hooks(between=self._between)
-                try:
-                    reply = answer.work(self._owner, request.command, request.arguments, hooks)
-                finally:
-                    self._register()
-            else:
-                reply = answer.change(self._parts, request.command, request.arguments)
-                if request.command == "confirm" and reply["confirmed"]:
-                    self._look_at_confirmed(reply["confirmed"])
-                if reply.get("dropped"):
-                    self._register()
-        except IngestdError as error:
-            request.reply.set_exception(error)
-        except Exception as error:  # noqa: BLE001  one request: a bug in it must not end the daemon
-            _log.exception("request.bug", command=request.command)
-            request.reply.set_exception(IngestdError(f"{request.command} failed by a bug: {error!r}; see the log"))
-        else:
-            request.reply.set_result(reply)
+    def _done(self, request: Request) -> Values:
+        if request.command in answer.LONG:
+            try:
+                return answer.work(self._owner, request.command, request.arguments, Hooks(between=self._between))
+            finally:
+                self._register()
+        reply = answer.change(self._parts, request.command, request.arguments)
+        if request.command == "confirm" and reply["confirmed"]:
+            self._look_at_confirmed(reply["confirmed"])
+        if reply.get("dropped"):
+            self._register()
+        return reply
 
     def _look_at_confirmed(self, confirmed: list[Values]) -> None:
         """Find what is there after all, before the removals that were let go are carried out."""

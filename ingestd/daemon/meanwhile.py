@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Generator
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -69,7 +70,7 @@ class Meanwhile:
     def between(self) -> None:
         """Carry out the changes that were asked for; nothing may be half done."""
         while (request := self._requests.take()) is not None:
-            self._carry_out(request)
+            request.carry_out(partial(self._changed, request))
 
     def __enter__(self) -> Self:
         return self
@@ -91,18 +92,11 @@ class Meanwhile:
             return self._requests.ask(command, arguments)
         raise self._refused()
 
-    def _carry_out(self, request: Request) -> None:
-        try:
-            reply = answer.change(self._parts, request.command, request.arguments)
-            if request.command == "confirm":
-                self._look_at({str(one["root"]) for one in reply["confirmed"]})
-        except IngestdError as error:
-            request.reply.set_exception(error)
-        except Exception as error:  # noqa: BLE001  one request: a bug in it must not end the pass
-            _log.exception("request.bug", command=request.command)
-            request.reply.set_exception(IngestdError(f"{request.command} failed by a bug: {error!r}; see the log"))
-        else:
-            request.reply.set_result(reply)
+    def _changed(self, request: Request) -> Values:
+        reply = answer.change(self._parts, request.command, request.arguments)
+        if request.command == "confirm":
+            self._look_at({str(one["root"]) for one in reply["confirmed"]})
+        return reply
 
     def _look_at(self, roots: set[str]) -> None:
         """Find what is there after all, before the removals that were let go are carried out."""

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ingestd.errors import IngestdError, TransientError
+from ingestd.logs import Log
 
 _PROGRESS_SECONDS = 1.0
 
 Values = dict[str, Any]
+
+_log = Log(__name__)
 
 
 def _stopping() -> IngestdError:
@@ -25,6 +28,18 @@ class Request:
     command: str
     arguments: Values
     reply: Future[Values] = field(default_factory=Future[Values])
+
+    def carry_out(self, act: Callable[[], Values]) -> None:
+        """Reply with what ``act`` gives, or with the error that it ends with; whoever carries it out goes on."""
+        try:
+            reply = act()
+        except IngestdError as error:
+            self.reply.set_exception(error)
+        except Exception as error:  # noqa: BLE001  one request: a bug in it must not end the others
+            _log.exception("request.bug", command=self.command)
+            self.reply.set_exception(IngestdError(f"{self.command} failed by a bug: {error!r}; see the log"))
+        else:
+            self.reply.set_result(reply)
 
 
 class Requests:

@@ -18,6 +18,7 @@ import pytest
 from ingestd.daemon.ask import ask
 from ingestd.daemon.rendezvous import socket_path
 from ingestd.errors import IngestdError
+from tests.small_pdf import PDF
 
 _CONFIGURATION = """
 [embedder]
@@ -31,16 +32,6 @@ shutdown_seconds = 1
 name = "docs"
 path = "docs"
 """
-_PDF = (
-    "%PDF-1.4\n"
-    "1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
-    "2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
-    "3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R"
-    "/Resources<</Font<</F1 5 0 R>>>>>>endobj\n"
-    "4 0 obj<</Length 54>>stream\nBT /F1 18 Tf 20 100 Td (A page of a small file.) Tj ET\nendstream endobj\n"
-    "5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n"
-    "trailer<</Root 1 0 R>>\n%%EOF\n"
-)
 _DEADLINE_SECONDS = 90.0
 _MOMENT = threading.Event()
 """Never set: a pause between two looks at other processes."""
@@ -87,7 +78,7 @@ class Site:
     def paused_pass(self, *arguments: str) -> "tuple[Process, int]":
         """A pass in the middle of its work, and the converter that has to go on for it to end."""
         if not (self.docs / "slow.pdf").exists():
-            (self.docs / "slow.pdf").write_text(_PDF)
+            (self.docs / "slow.pdf").write_text(PDF)
         owner = self.start(*arguments, "--json")
         self.stopped.append(stopped_converter(owner))
         return owner, self.stopped[-1]
@@ -171,7 +162,7 @@ def test_questions_are_answered_in_the_middle_of_a_pass(site: Site, command: str
     served = {"a.md", "b.md"}
     if command == "reindex":
         served.add("slow.pdf")
-        (site.docs / "slow.pdf").write_text(_PDF)
+        (site.docs / "slow.pdf").write_text(PDF)
     site.json("sync")
     if command == "reindex":
         # Another chunker, and no conversion left to cut: the file is converted again.
