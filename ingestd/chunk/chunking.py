@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 
-from ingestd.chunk import grain_growth, structure_first
+from ingestd.chunk import grain_drafts, section_drafts
 from ingestd.chunk.drafts import Draft
 from ingestd.chunk.emission import chunks
 from ingestd.chunk.manuscript import Manuscript, manuscript
@@ -17,8 +17,8 @@ from ingestd.model.recipe import Stage
 from ingestd.ports.embedder import TokenCounter
 from ingestd.ports.segmenter import Segmenter
 
-STRUCTURE_FIRST_VERSION = structure_first.VERSION
-GRAIN_GROWTH_VERSION = grain_growth.VERSION
+STRUCTURE_FIRST_VERSION = section_drafts.VERSION
+GRAIN_GROWTH_VERSION = grain_drafts.VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,13 +46,13 @@ CHUNKERS: Mapping[str, Chunker] = MappingProxyType(
     {
         "structure-first": Chunker(
             version=STRUCTURE_FIRST_VERSION,
-            drafts=structure_first.structure_first,
+            drafts=section_drafts.structure_first,
             tiled=True,
             skips=MappingProxyType({BlockType.FURNITURE: _FURNITURE}),
         ),
         "grain-growth": Chunker(
             version=GRAIN_GROWTH_VERSION,
-            drafts=grain_growth.grain_growth,
+            drafts=grain_drafts.grain_growth,
             tiled=False,
             skips=MappingProxyType({BlockType.FURNITURE: _FURNITURE, BlockType.AUTHORS: "authors: names, not prose"}),
         ),
