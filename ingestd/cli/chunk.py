@@ -17,7 +17,7 @@ from ingestd.errors import ConfigurationError, FileUnreadable
 from ingestd.model.document import Document
 from ingestd.model.identity import Fingerprint
 from ingestd.model.source import display
-from ingestd.settings import ChunkerSettings, Settings
+from ingestd.settings import ChunkerSettings, RootConverterSettings, RootEmbedderSettings, Settings
 
 if TYPE_CHECKING:
     # Imports numpy, which other commands have no use for.
@@ -43,9 +43,14 @@ def add(commands: Commands) -> None:
         help='typed blocks instead: JSON {"filename", "blocks": [{"type", "page", "text"}]} or the list alone, pages '
         "0-based; - reads standard input",
     )
+    parser.add_argument("--profile", choices=("native",), help="which generation of the chunker's rules")
+    add_flags(parser)
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """What a file is converted and cut with, all but the profile."""
     parser.add_argument("--converter", metavar="NAME", help="converter of PDF and office files")
     parser.add_argument("--chunker", choices=("structure-first", "grain-growth"), help="how to cut")
-    parser.add_argument("--profile", choices=("native",), help="which generation of the chunker's rules")
     parser.add_argument("--max-size", type=positive, metavar="N", help="largest chunk, in units")
     parser.add_argument("--min-size", type=int, metavar="N", help="smaller ones are joined to a neighbour, in units")
     parser.add_argument(
@@ -69,9 +74,9 @@ def run(invocation: Invocation) -> ExitCode:
 
     arguments = invocation.arguments
     settings = invocation.settings(absent_folders="allowed")
-    chunker = _chunker(settings.chunker, arguments)
+    chunker = chunker_of(settings.chunker, arguments, profile=arguments.profile)
     options = chunk_options(chunker)
-    embedder = _embedder(settings, arguments.embedder)
+    embedder = embedder_of(settings, settings.embedder, arguments.embedder)
     document = _document(invocation, settings)
     chunked = chunk(document, options, embedder.count_tokens, segmenter_of(chunker), max_tokens=embedder.max_tokens)
     with written(sys.stdout):
@@ -80,10 +85,13 @@ def run(invocation: Invocation) -> ExitCode:
     return ExitCode.DONE
 
 
-def _chunker(configured: ChunkerSettings, arguments: argparse.Namespace) -> ChunkerSettings:
+def chunker_of(
+    configured: ChunkerSettings, arguments: argparse.Namespace, *, profile: str | None = None
+) -> ChunkerSettings:
+    """The configured chunker with what :func:`add_flags` took in its place."""
     flags = {
         "name": arguments.chunker,
-        "profile": arguments.profile,
+        "profile": profile,
         "max_size": arguments.max_size,
         "min_size": arguments.min_size,
         "target_size": arguments.target_size,
@@ -93,15 +101,16 @@ def _chunker(configured: ChunkerSettings, arguments: argparse.Namespace) -> Chun
     return dataclasses.replace(configured, **{key: value for key, value in flags.items() if value is not None})
 
 
-def _embedder(settings: Settings, name: str | None) -> "Embedder":
+def embedder_of(settings: Settings, configured: RootEmbedderSettings, name: str | None) -> "Embedder":
+    """Embedder whose tokens count: the named one, else the configured one; its model is not loaded."""
     from ingestd.embed.named import embedder_named
     from ingestd.wiring.engines import embedder_configuration
 
     if name == NOOP:
         return embedder_named("hash", {})
-    if name is not None and name != settings.embedder.name:
+    if name is not None and name != configured.name:
         return embedder_named(name, {})
-    configuration = json.loads(embedder_configuration(settings, settings.embedder))
+    configuration = json.loads(embedder_configuration(settings, configured))
     return embedder_named(configuration["name"], configuration["options"])
 
 
@@ -110,7 +119,9 @@ def _document(invocation: Invocation, settings: Settings) -> Document:
 
     named: str | None = invocation.arguments.blocks
     if named is None:
-        return _converted(invocation.here / invocation.arguments.file, settings, invocation.arguments.converter)
+        return converted(
+            invocation.here / invocation.arguments.file, settings.converter, invocation.arguments.converter
+        )
     if named == "-":
         return document_from_blocks(sys.stdin.read(), "standard input")
     file = invocation.here / named
@@ -120,15 +131,29 @@ def _document(invocation: Invocation, settings: Settings) -> Document:
         raise ConfigurationError(f"{file} cannot be read: {error}") from error
 
 
-def _converted(file: Path, settings: Settings, converter: str | None) -> Document:
+def converted(file: Path, configured: RootConverterSettings, converter: str | None) -> Document:
+    """Document of a file, converted now.
+
+    Parameters
+    ----------
+    converter
+        Name of the converter of PDF and office files, in place of the configured ones.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no such file, or no such converter.
+    PermanentError
+        With the reason why the file cannot be converted.
+    """
     from ingestd.convert import ConversionCache, Conversions, mime_of
     from ingestd.wiring.engines import convert_options
 
-    options = convert_options(settings.converter)
+    options = convert_options(configured)
     if converter is not None:
         options = dataclasses.replace(options, pdf=converter, office=converter)
     name = display(os.fsencode(file.name))
-    head, size, fingerprint = _looked_into(file)
+    head, size, fingerprint = looked_into(file)
     # A cache that is thrown away: the state belongs to the daemon.
     with tempfile.TemporaryDirectory(prefix="ingestd-chunk-") as scratch:
         conversions = Conversions(options=options, cache=ConversionCache(Path(scratch), 2**40), workers=1)
@@ -139,7 +164,7 @@ def _converted(file: Path, settings: Settings, converter: str | None) -> Documen
             conversions.close()
 
 
-def _looked_into(file: Path) -> tuple[bytes, int, Fingerprint]:
+def looked_into(file: Path) -> tuple[bytes, int, Fingerprint]:
     """First bytes, size in bytes and fingerprint of a file."""
     from ingestd.convert import HEAD_BYTES
 
