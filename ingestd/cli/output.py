@@ -66,13 +66,21 @@ def _json_line(value: dict[str, Any]) -> str:
 def _whole(value: Any) -> Any:
     match value:
         case str():
-            return value.encode("utf-8", "backslashreplace").decode()
+            return _readable(value)
         case dict():
             return {_whole(key): _whole(one) for key, one in value.items()}  # pyright: ignore[reportUnknownVariableType]  JSON
         case list() | tuple():
             return [_whole(one) for one in value]  # pyright: ignore[reportUnknownVariableType]  JSON
         case _:
             return value
+
+
+def _readable(value: str) -> str:
+    """Bytes that Python keeps as surrogates as in :func:`ingestd.model.source.display`; others by their number."""
+    try:
+        return os.fsencode(value).decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "backslashreplace").decode()
 
 
 @contextmanager

@@ -142,21 +142,30 @@ class Pool:
             nice=_NICE,
         )
         worker = _Worker(child, scratch, 0)
+        with self._lock:
+            # From here on: a heavy converter takes long to load, and a stop must not wait for it.
+            self._busy.append(worker)
+        try:
+            worker.baseline_bytes = self._greet(child)
+        except BaseException:
+            with self._lock:
+                self._busy.remove(worker)
+            worker.stop()
+            raise
+        return worker
+
+    def _greet(self, child: Child) -> int:
+        """Wait until the process has loaded its converter; its resident bytes."""
         try:
             hello, _ = child.call({"do": "hello"}, timeout_seconds=_START_SECONDS)
         except (ChildDied, ChildTimeout) as error:
-            worker.stop()
+            with self._lock:
+                self._refuse_when_closed()
             raise AdapterUnavailable(
                 f"the {self._converter} converter does not start ({error}); the log has its last words"
             ) from error
-        except BaseException:
-            worker.stop()
-            raise
-        worker.baseline_bytes = int(hello["resident_bytes"])
         _LOG.debug("converter.started", extra={"converter": self._converter, "pid": child.pid, **hello})
-        with self._lock:
-            self._busy.append(worker)
-        return worker
+        return int(hello["resident_bytes"])
 
     def _keep_or_recycle(self, worker: _Worker, resident_bytes: int) -> None:
         grown = resident_bytes > max(_GROWTH * worker.baseline_bytes, _GROWTH_FROM_BYTES)

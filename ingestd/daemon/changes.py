@@ -34,26 +34,30 @@ def retry(parts: Parts, paths: Sequence[str], *, everything: bool) -> dict[str, 
 def forget(parts: Parts, paths: Sequence[str]) -> dict[str, Any]:
     """Take documents out of the index, and keep them out until their file changes.
 
-    A folder that only the command line made a root is given up with all its documents.
+    A folder that only the command line made a root is given up with all its documents. What is served of a file that is
+    no longer there, because its removal is held or not yet due, goes at once.
     """
     unknown = _unknown(parts, paths)
     with parts.ledger.write("forget") as transaction:
         names = {row.id: row.name for row in roots.all_roots(transaction)}
-        known = sources.in_state(transaction, "done", "pending", "quarantined")
-        chosen = _below(transaction, known, paths)
+        chosen = _below(transaction, sources.in_state(transaction, "done", "pending", "quarantined"), paths)
         for source in chosen:
             outcomes.forget(transaction, source.id)
+        absent = _below(transaction, sources.in_state(transaction, "held", "gone"), paths)
+        sightings.confirm_sources(transaction, [source.id for source in absent])
         dropped = [row for row in roots.all_roots(transaction) if _is_given_up(row, paths)]
         for row in dropped:
             sightings.all_gone(transaction, row.id, parts.clock.wall_ns())
             sightings.confirm(transaction, row.id)
             roots.set_state(transaction, row.id, "detached", "given up by `ingestd forget`")
         gone = [source for row in dropped for source in sources.in_state(transaction, "gone", root_id=row.id)]
+        removed = {source.id for source in gone}
+        gone += sources.by_ids(transaction, [source.id for source in absent if source.id not in removed])
     given_up = {source.id for source in gone}
     _retire(parts, [source for source in chosen if source.id not in given_up])
     _retire(parts, gone, rows=True)
     return {
-        "forgotten": [{"root": names[source.root_id], **path_fields(source.path)} for source in chosen],
+        "forgotten": [{"root": names[source.root_id], **path_fields(source.path)} for source in (*chosen, *absent)],
         "dropped": [row.name for row in dropped],
         "unknown": unknown,
     }

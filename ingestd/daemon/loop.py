@@ -1,5 +1,6 @@
 """The daemon: hints, scans, requests and work, one after the other in one thread."""
 
+import json
 import threading
 import time
 from collections.abc import Generator
@@ -209,7 +210,7 @@ class Loop:
 
     def _devices(self) -> list[dict[str, Any]]:
         return [
-            {"embedder": configuration, "device": embedding.device}
+            {"embedder": json.loads(configuration)["name"], "device": embedding.device}
             for configuration, embedding in self._owner.wiring.embeddings.items()
         ]
 

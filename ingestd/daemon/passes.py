@@ -167,8 +167,13 @@ def _parts(owner: Owner, registered: Registered, tally: Tally, hooks: Hooks) -> 
         if now - told < _PROGRESS_SECONDS:
             return
         told = now
-        done = tally.counts["documents"]
-        hooks.progress({"stage": "documents", "done": done, "total": done + _pending(owner)})
+        done, pending = tally.counts["documents"], _pending(owner)
+        hooks.progress({"stage": "documents", "done": done, "total": done + pending})
+        # A group is published at once: what is made ready for it moves the other two.
+        ready = max(done, tally.counts["converted"] + tally.counts["conversions_reused"])
+        hooks.progress({"stage": "converted", "done": ready, "total": max(ready, done + pending)})
+        if embedded := tally.counts["embedded"]:
+            hooks.progress({"stage": "texts embedded", "done": embedded, "total": None})
 
     parts = owner.parts(registered, between=between)
     hooks.began(parts)

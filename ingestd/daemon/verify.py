@@ -56,6 +56,13 @@ class _Expected:
     source: SourceRow
     root: str
     points: frozenset[PointId]
+    ids: "dict[TextHash, _Occurrences]" = field(default_factory=dict[TextHash, "_Occurrences"])
+
+    def is_id_of(self, text: TextHash, id_: PointId, generation: GenerationRow) -> bool:
+        """Whether a point of the text may have the id."""
+        if text not in self.ids:
+            self.ids[text] = _Occurrences(self.document, generation, text)
+        return id_ in self.ids[text]
 
 
 def verify_document(parts: Parts) -> dict[str, Any]:
@@ -138,16 +145,28 @@ def _wrong(point: StoredPoint, one: _Expected, generation: GenerationRow) -> str
         ("root", one.root in ("", payload.get("root"))),
         ("chunk_count", payload.get("chunk_count") == document.chunk_count),
         ("text_sha256", payload.get("text_sha256") == text),
-        ("id", _is_id_of(point, document, generation, text)),
+        ("id", one.is_id_of(text, point.id, generation)),
         ("vector", _is_unit(point.vector)),
     )
     return ", ".join(name for name, right in checks if not right)
 
 
-def _is_id_of(point: StoredPoint, document: DocumentRow, generation: GenerationRow, text: TextHash) -> bool:
-    digest = Digest(generation.generation.embed_digest)
-    occurrences = range(document.chunk_count)
-    return any(point_id(document.doc_id, digest, text, occurrence) == point.id for occurrence in occurrences)
+class _Occurrences:
+    """Ids that a text has in one document, each made once: a text may be repeated as often as there are chunks."""
+
+    def __init__(self, document: DocumentRow, generation: GenerationRow, text: TextHash) -> None:
+        digest = Digest(generation.generation.embed_digest)
+        occurrences = range(document.chunk_count)
+        self._more = (point_id(document.doc_id, digest, text, occurrence) for occurrence in occurrences)
+        self._made: set[PointId] = set()
+
+    def __contains__(self, id_: PointId) -> bool:
+        while id_ not in self._made:
+            one = next(self._more, None)
+            if one is None:
+                return False
+            self._made.add(one)
+        return True
 
 
 def _is_unit(vector: tuple[float, ...] | None) -> bool:

@@ -1,8 +1,12 @@
 """Looks at a pending source once more before it is worked on."""
 
+import errno
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from ingestd.beneath import open_beneath
 from ingestd.discover.settle import Settling
 from ingestd.model.source import Signature
 from ingestd.pipeline.parts import Clock, RootPlan
@@ -51,9 +55,8 @@ def look(plan: RootPlan, source: SourceRow, settling: Settling[int], clock: Cloc
     A file whose last write (its change time, which no program can set back) is ``settle_seconds`` old is still at the
     first look; any other needs two equal ones, that far apart.
     """
-    path = plan.row.path.rstrip(b"/") + b"/" + source.path
     try:
-        signature = Signature.of(os.stat(path, follow_symlinks=plan.follow_links))  # noqa: PTH116  a path in bytes
+        signature = Signature.of(_status(plan, source.path))
     except (FileNotFoundError, NotADirectoryError) as error:
         settling.forget(source.id)
         # A root that is not there says nothing about what is in it.
@@ -68,6 +71,28 @@ def look(plan: RootPlan, source: SourceRow, settling: Settling[int], clock: Cloc
     if not settling.look(source.id, signature, clock.monotonic(), wall_ns):
         return Moving(signature)
     return Still() if signature == source.signature else Newer(signature)
+
+
+def _status(plan: RootPlan, path: bytes) -> os.stat_result:
+    try:
+        full = plan.row.path.rstrip(b"/") + b"/" + path
+        return os.stat(full, follow_symlinks=plan.follow_links)  # noqa: PTH116  a path in bytes
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+    # The kernel takes 4096 bytes at once; folders within folders have no such limit.
+    directory, _, name = path.rpartition(b"/")
+    with _opened(os.open(plan.row.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as root:
+        with _opened(open_beneath(root, directory, os.O_RDONLY | os.O_DIRECTORY)) as parent:
+            return os.stat(name, dir_fd=parent, follow_symlinks=False)
+
+
+@contextmanager
+def _opened(descriptor: int) -> Generator[int]:
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _is_old(signature: Signature, wall_ns: int, settle_seconds: float) -> bool:

@@ -152,6 +152,15 @@ def confirm(transaction: Transaction, root_id: int) -> int:
     ).rowcount
 
 
+def confirm_sources(transaction: Transaction, ids: Collection[int]) -> None:
+    """Let these removals happen, held or not yet due."""
+    each(
+        transaction,
+        "UPDATE source SET state = 'gone', confirmed = 1 WHERE id = :id AND state IN ('held', 'gone')",
+        [{"id": id_} for id_ in ids],
+    )
+
+
 def _leave(
     transaction: Transaction,
     root_id: int,

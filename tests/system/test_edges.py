@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,6 +68,26 @@ def test_a_root_whose_path_is_not_text_goes_all_the_way(program: Program) -> Non
     assert {hit["path"] for hit in program.search("anything")} == {"a.md"}
     assert program.read("show", path=os.fspath(folder / "a.md"))["state"] == "done"
     assert program.change("forget", paths=[os.fspath(folder / "a.md")])["forgotten"][0]["path"] == "a.md"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="folders that deep cannot be made by name elsewhere")
+def test_a_file_deeper_than_one_path_may_be_long_is_served_and_taken_out(program: Program, write: Write) -> None:
+    write("a.md", sections("one"))
+    folder = os.open(program.folder, os.O_RDONLY | os.O_DIRECTORY)
+    for _ in range(30):
+        os.mkdir("d" * 200, dir_fd=folder)
+        folder, above = os.open("d" * 200, os.O_RDONLY | os.O_DIRECTORY, dir_fd=folder), folder
+        os.close(above)
+    with os.fdopen(os.open("deep.md", os.O_WRONLY | os.O_CREAT, dir_fd=folder), "w") as deep:
+        deep.write(sections("two"))
+    report = program.sync(program.folder)
+    assert (report["added"], report["failed"], report["deferred"]) == (2, [], [])
+    assert any(hit["path"].endswith("deep.md") for hit in program.search("two"))
+    assert program.read("verify")["ok"]
+    os.unlink("deep.md", dir_fd=folder)
+    os.close(folder)
+    assert program.sync(program.folder)["removed"] == 1
+    assert program.read("verify")["ok"]
 
 
 def test_a_state_of_another_version_is_not_taken_for_an_empty_one(

@@ -103,9 +103,11 @@ def test_a_count_of_one_has_its_noun_in_the_singular() -> None:
 
 def test_json_is_such_as_every_reader_takes() -> None:
     document = {"query": "\udcff", "hits": [{"\ud800": ("a\udfff", 1, None, "\\ud800", "\U0001f600")}]}
+    # As the path of a document is written: the byte that was given, where there was one.
     stream = io.StringIO()
     write_json_line(stream, document)
     for text in (shown(io.StringIO(), answer(**document), as_json=True), stream.getvalue()):
         read = json.loads(text)
         json.dumps(read, ensure_ascii=False).encode("utf-8", "strict")
+        assert read["query"] == "\\xff"
         assert read["hits"] == [{"\\ud800": ["a\\udfff", 1, None, "\\ud800", "\U0001f600"]}]

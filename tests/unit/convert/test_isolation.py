@@ -159,3 +159,21 @@ def test_a_converter_that_does_not_start_is_no_fault_of_the_file(workshop, monke
 def test_the_address_space_of_a_process_that_is_gone_is_unknown() -> None:
     assert address_space_bytes(os.getpid()) > 0
     assert address_space_bytes(2**22 + 1) == 0
+
+
+def test_closing_does_not_wait_for_a_converter_that_is_still_loading(workshop, monkeypatch) -> None:
+    conversions = workshop.conversions(pdf="hostile")
+    conversions.stage_for("application/pdf")
+    slow = workshop.folder / "slow"
+    slow.mkdir()
+    (slow / "hostile_adapter.py").write_text("import threading\nthreading.Event().wait()")
+    monkeypatch.setenv("PYTHONPATH", f"{slow}{os.pathsep}{os.environ['PYTHONPATH']}")
+    with ThreadPoolExecutor(1) as threads:
+        loading = threads.submit(workshop.run, conversions, "a.pdf", order("pid"))
+        deadline = time.monotonic() + 60
+        while not (pool := conversions._pools.get("hostile")) or not pool._busy:
+            assert time.monotonic() < deadline
+            threading.Event().wait(0.01)
+        conversions.close()
+        with pytest.raises(TransientError, match="being stopped"):
+            loading.result(timeout=60)

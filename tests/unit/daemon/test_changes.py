@@ -125,6 +125,22 @@ def test_what_is_forgotten_already_is_known(filled: Site) -> None:
     assert changes.forget(filled.parts(), ["a.md"]) == {"forgotten": [], "dropped": [], "unknown": []}
 
 
+def test_what_is_held_or_not_yet_due_goes_at_once_when_it_is_forgotten(site: Site) -> None:
+    for name in ("held.md", "kept.md", "gone.md"):
+        site.write(name, f"Text of {name}.\n")
+    site.sync()
+    site.root("docs", exclude=("held.md", "kept.md"))
+    site.sync()
+    (site.directory / "docs" / "gone.md").unlink()
+    scan_roots(site.parts(), site.tally)
+    assert forget(site, "held.md", "gone.md") == {"held.md", "gone.md"}
+    assert set(site.texts()) == {"docs/kept.md"}
+    assert site.states() == {"docs/kept.md": "held"}
+    site.root("docs")
+    site.sync()
+    assert set(site.texts()) == {"docs/held.md", "docs/kept.md"}
+
+
 def test_a_folder_that_the_command_line_made_a_root_is_given_up_as_a_whole(site: Site) -> None:
     folder = site.directory / "extra"
     folder.mkdir()
