@@ -82,9 +82,12 @@ def _status(plan: RootPlan, path: bytes) -> os.stat_result:
             raise
     # The kernel takes 4096 bytes at once; folders within folders have no such limit.
     directory, _, name = path.rpartition(b"/")
-    with _opened(os.open(plan.row.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as root:
-        with _opened(open_beneath(root, directory, os.O_RDONLY | os.O_DIRECTORY)) as parent:
-            return os.stat(name, dir_fd=parent, follow_symlinks=False)
+    folder = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    with (
+        _opened(os.open(plan.row.path, folder)) as root,
+        _opened(open_beneath(root, directory, folder)) as parent,
+    ):
+        return os.stat(name, dir_fd=parent, follow_symlinks=False)
 
 
 @contextmanager
