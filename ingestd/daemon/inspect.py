@@ -67,6 +67,9 @@ def show_document(parts: Parts, arguments: Mapping[str, Any]) -> dict[str, Any]:
         "doc_id": document.doc_id,
         "version": document.version,
         "recipe": document.recipe,
+        "served_fingerprint": document.made.fingerprint or first.get("fingerprint"),
+        "convert_digest": document.made.convert_digest,
+        "embed_digest": live.generation.embed_digest,
         "served_at": timestamp(document.served_ns) if document.served_ns else None,
         **{name: first[name] for name in _DOCUMENT_FIELDS if name in first},
         "chunks": [

@@ -26,6 +26,22 @@ def test_a_document_is_shown_with_its_blocks_and_chunks(site: Site) -> None:
     assert show(site, "a.md") == shown
 
 
+def test_the_bytes_and_the_digests_of_the_served_version_are_shown(site: Site) -> None:
+    path = site.write("a.md", "# Title\n\nText.\n")
+    site.sync()
+    shown = show(site, path)
+    plan = next(iter(site.parts().roots.values()))
+    assert shown["served_fingerprint"] == shown["fingerprint"]
+    assert shown["convert_digest"] == plan.conversions.stage_for(shown["mime"]).digest
+    assert shown["embed_digest"] == plan.embedding.stage.digest
+    # A text with a NUL is taken for binary: it fails, and the version before stays.
+    site.write("a.md", "\0" * 20)
+    site.sync()
+    later = show(site, path)
+    assert (later["state"], later["served_fingerprint"]) == ("quarantined", shown["served_fingerprint"])
+    assert later["fingerprint"] != shown["fingerprint"]
+
+
 def test_a_quarantined_source_is_shown_with_its_state_and_the_reason(site: Site) -> None:
     site.write("a.md", "")
     site.sync()
