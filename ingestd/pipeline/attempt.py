@@ -11,7 +11,6 @@ from ingestd.errors import (
     FileStillChanging,
     OutOfSpace,
     PermanentError,
-    SourceGone,
     StoreUnavailable,
     TransientError,
 )
@@ -40,8 +39,6 @@ def record_failure(parts: Parts, failed: "Failed") -> None:
     """State in the ledger what the failure means for the source."""
     source, error = failed.source, failed.error
     match error:
-        case SourceGone():
-            lose(parts, source)
         case FileStillChanging():
             # Without a reason: whoever waits for files that still settle waits for this one too.
             _defer(parts, source, max(parts.settle_seconds, SHORTEST_SETTLE_SECONDS), None)
@@ -100,13 +97,6 @@ def note_all(parts: Parts, seen: Iterable[tuple[SourceRow, Signature]]) -> None:
         with parts.ledger.write("look") as transaction:
             for source, signature in changed:
                 sightings.look_again(transaction, source, signature, parts.clock.wall_ns())
-
-
-def lose(parts: Parts, source: SourceRow) -> None:
-    """The file is gone: its removal is due."""
-    directory, _, name = source.path.rpartition(b"/")
-    with parts.ledger.write("lost") as transaction:
-        sightings.lost(transaction, source.root_id, directory, [name], parts.clock.wall_ns())
 
 
 def _defer(

@@ -20,6 +20,7 @@ from ingestd.state.documents import DocumentRow
 from ingestd.state.generations import GenerationRow
 from ingestd.state.sources import SourceRow
 
+_WITHOUT_FILE = ("quarantined", "held", "gone")
 _NO_SEQUENCE = -1
 """Of no source: what is published says nothing of the file as it is now, whose state stays."""
 _SECOND = 1_000_000_000
@@ -29,7 +30,7 @@ log = Log(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept:
-    """A version that is served although its file cannot be made again: it fails now, or its removal is held."""
+    """A version that is served although its file cannot be made again: it fails now, is held, or is gone."""
 
     source: SourceRow
     document: DocumentRow
@@ -42,7 +43,7 @@ def carry_over(parts: Parts, live: GenerationRow, building: GenerationRow, tally
     Returns
     -------
     bool
-        False when told to stop before all was done.
+        False when told to stop before all was done, or when what cannot be made may still turn out to be no loss.
 
     Raises
     ------
@@ -58,6 +59,8 @@ def carry_over(parts: Parts, live: GenerationRow, building: GenerationRow, tally
         except (PermanentError, ValueError) as error:
             _tell(kept, str(error))
             continue
+        if again is None and _is_undecided(parts, kept.source):
+            return False
         if again is None:
             _tell(kept, "its conversion is not in the cache any more")
         published = publish(parts.ledger, parts.collections.store, versions, parts.clock.wall_ns())
@@ -82,6 +85,12 @@ def left_behind(parts: Parts, live: GenerationRow, building: GenerationRow | Non
             yield kept.plan.name, kept.source.path
 
 
+def _is_undecided(parts: Parts, source: SourceRow) -> bool:
+    """Whether its file went so lately that it may be back, or its removal held, in a moment."""
+    age = (parts.clock.wall_ns() - source.looked_ns) / _SECOND
+    return source.state == "gone" and 0 <= age < parts.settle_seconds
+
+
 def _tell(kept: _Kept, reason: str) -> None:
     path = display(kept.source.path)
     log.warning("document.left_behind", document=kept.document.doc_id, root=kept.plan.name, path=path, reason=reason)
@@ -92,7 +101,11 @@ def _kept(parts: Parts, live: GenerationRow, building: GenerationRow | None) -> 
         served = {row.source_id: row for row in documents.in_generation(transaction, live.id) if row.version}
         also = () if building is None else documents.in_generation(transaction, building.id)
         lacking = served.keys() - {row.source_id for row in also if row.version}
-        found = [one for one in sources.by_ids(transaction, sorted(lacking)) if one.state in ("quarantined", "held")]
+        found = [
+            one
+            for one in sources.by_ids(transaction, sorted(lacking))
+            if one.state in _WITHOUT_FILE and not one.confirmed
+        ]
         rows = {row.id: row for row in roots.all_roots(transaction)}
     alike = next((plan for plan in parts.roots.values() if plan.collection == live.generation.collection), None)
     for source in found:

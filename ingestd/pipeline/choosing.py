@@ -8,6 +8,7 @@ from ingestd.logs import Log
 from ingestd.model.source import Signature
 from ingestd.pipeline import attempt, look
 from ingestd.pipeline.backoff import MOST_CRASHES
+from ingestd.pipeline.missing import look_for
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.prepare import Failed
 from ingestd.pipeline.tally import Tally
@@ -46,6 +47,7 @@ class Choosing:
         self._place = _START
         self._fruitful = False
         self._moving: list[tuple[SourceRow, Signature]] = []
+        self._missing: list[SourceRow] = []
         self.paused: set[str] = set()
         """Collections whose ingestion waits for a reindex."""
 
@@ -67,7 +69,8 @@ class Choosing:
         found = [one for source in looked_at if (one := self._ready(source, targets)) is not None]
         self._fruitful = self._fruitful or bool(found)
         attempt.note_all(self._parts, self._moving)
-        self._moving = []
+        look_for(self._parts, self._missing, self._tally)
+        self._moving, self._missing = [], []
         return found
 
     def _candidates(self, room: int, busy: Collection[int]) -> list[SourceRow]:
@@ -93,8 +96,7 @@ class Choosing:
             case look.Moving(signature):
                 self._moving.append((source, signature))
             case look.Absent():
-                attempt.lose(self._parts, source)
-                self._tally.touch("removed", source.root_id, source.path)
+                self._missing.append(source)
             case look.Unreachable(error):
                 failed = Failed(source=source, stage="stage", stage_digest="", error=error)
                 attempt.record_failure(self._parts, failed)

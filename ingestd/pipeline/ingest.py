@@ -1,32 +1,29 @@
 """Works off what is due: looks, prepares in parallel, publishes in groups; one thread decides and writes the ledger."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 
 from ingestd.discover.settle import Settling
-from ingestd.errors import EmbedderUnavailable, IngestdError, PermanentError, SourceGone, TransientError
+from ingestd.errors import IngestdError, SourceGone
 from ingestd.logs import Log
 from ingestd.pipeline.ahead import Ahead
 from ingestd.pipeline.attempt import record_failure
+from ingestd.pipeline.bringing import GROUP_SECONDS, GROUP_TEXTS, Bringing
 from ingestd.pipeline.choosing import Choosing
-from ingestd.pipeline.group import Stopped, answers, bring_in, embed
+from ingestd.pipeline.group import Stopped
+from ingestd.pipeline.missing import look_for
 from ingestd.pipeline.parts import Parts
 from ingestd.pipeline.prepare import Failed, FailedBefore, Outcome, Prepared, Unchanged, prepare
 from ingestd.pipeline.tally import Tally
-from ingestd.state import outcomes, quarantine, sources
+from ingestd.state import outcomes, quarantine
 from ingestd.state.sources import SourceRow
 
 GROUP_DOCUMENTS = 64
 GROUP_BYTES = 4 * 1024 * 1024
 """Of chunk texts."""
-GROUP_SECONDS = 0.5
-"""How long a prepared document waits for others to share its flush."""
-GROUP_TEXTS = 256
-"""Texts to embed: a slow device must not keep finished documents from being searchable. More where it embedded more in
-``GROUP_SECONDS``: what costs the same for any group is shared by more documents then."""
 _WINDOW = 2 * GROUP_DOCUMENTS
 _NANOSECONDS = 1_000_000_000
 
@@ -46,8 +43,8 @@ class Ingestion:
         self._prepared: list[Prepared] = []
         self._same: list[SourceRow] = []
         self._first_prepared = 0.0
-        self._texts_a_group = GROUP_TEXTS
         self._ahead = Ahead(parts, tally)
+        self._bringing = Bringing(parts, tally, self._ahead)
 
     @property
     def paused(self) -> frozenset[str]:
@@ -98,7 +95,8 @@ class Ingestion:
         return chosen is not None
 
     def _in_hand(self) -> list[SourceRow]:
-        return [*self._running.values(), *(prepared.source for prepared in self._prepared), *self._same]
+        prepared = (one.source for one in (*self._prepared, *self._bringing.left))
+        return [*self._running.values(), *prepared, *self._same]
 
     def _collect(self) -> None:
         for future in self._just_ended() if self._running else ():
@@ -122,8 +120,9 @@ class Ingestion:
                 self._same.append(source)
             case Failed():
                 if isinstance(outcome.error, SourceGone):
-                    self._tally.touch("removed", claimed.root_id, claimed.path)
-                record_failure(self._parts, outcome)
+                    look_for(self._parts, [claimed], self._tally)
+                else:
+                    record_failure(self._parts, outcome)
             case FailedBefore(source=source, failure=failure):
                 with self._parts.ledger.write("quarantine") as transaction:
                     outcomes.hashed(transaction, source)
@@ -137,7 +136,7 @@ class Ingestion:
         return (
             len(self._prepared) >= GROUP_DOCUMENTS
             or len(self._same) >= _WINDOW
-            or texts >= self._texts_a_group
+            or texts >= self._bringing.texts_a_group
             or size >= GROUP_BYTES
             or (bool(self._prepared) and self._parts.clock.monotonic() - self._first_prepared >= GROUP_SECONDS)
         )
@@ -151,9 +150,7 @@ class Ingestion:
         group = self._next_group()
         taken = {prepared.source.id for prepared in group}
         self._prepared = [prepared for prepared in self._prepared if prepared.source.id not in taken]
-        wanted = self._still_wanted(group)
-        if wanted:
-            self._bring(wanted)
+        self._bringing.bring(group)
         if any(len(prepared.chunks) > GROUP_TEXTS for prepared in group):
             self._ahead.forget()
 
@@ -169,88 +166,6 @@ class Ingestion:
             # Bringing it in meets the same, and says there what becomes of it.
             ready = True
         return [large] if ready else []
-
-    def _still_wanted(self, group: Sequence[Prepared]) -> list[Prepared]:
-        """Those that were not lost, forgotten or held while they were being made."""
-        with self._parts.ledger.read() as transaction:
-            pending = sources.still_pending(transaction, [prepared.source.id for prepared in group])
-        return [prepared for prepared in group if prepared.source.id in pending]
-
-    def _bring(self, group: Sequence[Prepared], *, alone: bool = False) -> None:
-        embedded_before, seconds_before = self._tally.counts["embedded"], self._tally.seconds["embed"]
-        stage = "embed"
-        try:
-            versions = embed(self._parts, group, self._tally, self._ahead.vectors)
-            stage = "publish"
-            bring_in(self._parts, versions, self._tally)
-        except Stopped:
-            self._prepared = [*group, *self._prepared]
-            raise
-        except EmbedderUnavailable as error:
-            if alone:
-                raise
-            self._bring_apart(group, error)
-            return
-        except TransientError as error:
-            self._defer(group, error)
-            raise
-        except PermanentError as error:
-            self._bring_each(group, stage, error)
-            return
-        except IngestdError:
-            self._prepared = [*group, *self._prepared]
-            raise
-        except Exception as error:  # noqa: BLE001  one attempt at one source: a bug must not stop the others
-            self._bring_each(group, stage, error)
-            return
-        self._learn_pace(embedded_before, seconds_before)
-        for prepared in group:
-            log.info(
-                "document.committed",
-                document=prepared.origin.doc_id,
-                root=prepared.plan.name,
-                path=prepared.source.path,
-                chunks=len(prepared.chunks),
-            )
-
-    def _learn_pace(self, embedded_before: int, seconds_before: float) -> None:
-        embedded = self._tally.counts["embedded"] - embedded_before
-        seconds = self._tally.seconds["embed"] - seconds_before
-        if embedded:
-            self._texts_a_group = max(GROUP_TEXTS, int(embedded / max(seconds, 0.001) * GROUP_SECONDS))
-
-    def _bring_each(self, group: Sequence[Prepared], stage: str, error: Exception) -> None:
-        """Find out which documents fail: each by itself."""
-        if len(group) == 1:
-            record_failure(self._parts, _failed(group[0], stage, error))
-            return
-        rest = list(group)
-        try:
-            while rest:
-                self._bring([rest.pop(0)])
-        finally:
-            self._prepared = [*rest, *self._prepared]
-
-    def _bring_apart(self, group: Sequence[Prepared], error: EmbedderUnavailable) -> None:
-        """Find out whether one document's texts end the embedder: the others go on without it."""
-        rest = list(group)
-        try:
-            while rest:
-                one = rest.pop(0)
-                try:
-                    self._bring([one], alone=True)
-                except EmbedderUnavailable as again:
-                    if not answers(one.plan.embedding):
-                        self._defer([one, *rest], error)
-                        rest = []
-                        raise
-                    record_failure(self._parts, _failed(one, "embed", again))
-        finally:
-            self._prepared = [*rest, *self._prepared]
-
-    def _defer(self, group: Sequence[Prepared], error: TransientError) -> None:
-        for prepared in group:
-            record_failure(self._parts, Failed(source=prepared.source, stage="publish", stage_digest="", error=error))
 
     def _abandon(self) -> None:
         """Let what is being prepared end; told to stop, kill what is not done within ``shutdown_seconds``."""
@@ -271,7 +186,3 @@ class Ingestion:
         if left:
             with self._parts.ledger.write("give-back") as transaction:
                 outcomes.unclaim(transaction, left)
-
-
-def _failed(prepared: Prepared, stage: str, error: Exception) -> Failed:
-    return Failed(source=prepared.source, stage=stage, stage_digest=prepared.origin.recipe.digest, error=error)

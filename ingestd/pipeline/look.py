@@ -36,7 +36,7 @@ class Moving:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """There is no such file any more."""
+    """The path leads to nothing: whether the file is gone, or all of its disk, a scan tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,9 @@ def look(plan: RootPlan, source: SourceRow, settling: Settling[int], clock: Cloc
     """
     try:
         signature = Signature.of(_status(plan, source.path))
-    except (FileNotFoundError, NotADirectoryError) as error:
+    except (FileNotFoundError, NotADirectoryError):
         settling.forget(source.id)
-        # A root that is not there says nothing about what is in it.
-        return Absent() if os.path.isdir(plan.row.path) else Unreachable(error)  # noqa: PTH112  a path in bytes
+        return Absent()
     except OSError as error:
         settling.forget(source.id)
         return Unreachable(error)

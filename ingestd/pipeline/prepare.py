@@ -1,6 +1,7 @@
 """Makes one source ready to be published: staged, converted, chunked; nothing durable changes but the caches."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from time import monotonic
 
 from ingestd.chunk import chunk
@@ -11,6 +12,7 @@ from ingestd.model.document import Document
 from ingestd.model.identity import Fingerprint, PointId, document_id
 from ingestd.model.recipe import Recipe
 from ingestd.model.source import SourceKey, display
+from ingestd.pipeline.cuts import cut_vectors
 from ingestd.pipeline.parts import Parts, RootPlan
 from ingestd.pipeline.tally import Tally
 from ingestd.publish.payload import Facts, Origin
@@ -159,11 +161,15 @@ def assembled(
     ------
     FileEmpty
         When nothing in it can be indexed.
+    NotChunkable
+        When the profile ``compat`` makes a chunk that the embedder does not take.
+    EmbedderUnavailable, BadVectors
+        When the profile ``compat`` asked it where to cut.
     """
     assert source.fingerprint is not None and source.mime is not None  # noqa: PT018
     recipe = plan.recipe(source.mime)
     doc_id = document_id(parts.instance, plan.name, source.path)
-    chunks = _chunk(plan, conversion.document, tally)
+    chunks = _chunk(parts, plan, conversion.document, tally)
     return Prepared(
         source=source,
         plan=plan,
@@ -251,7 +257,7 @@ def _convert(
     return made.document, made.reused
 
 
-def _chunk(plan: RootPlan, document: Document, tally: Tally) -> tuple[Chunk, ...]:
+def _chunk(parts: Parts, plan: RootPlan, document: Document, tally: Tally) -> tuple[Chunk, ...]:
     engines = plan.engines
     with tally.timed("chunk"):
         chunked = chunk(
@@ -260,6 +266,7 @@ def _chunk(plan: RootPlan, document: Document, tally: Tally) -> tuple[Chunk, ...
             engines.embedding.count,
             engines.segmenter,
             max_tokens=engines.embedding.max_tokens,
+            embed=partial(cut_vectors, engines.embedding, parts.stop),
         )
     if not chunked.chunks:
         reasons = ", ".join(sorted({skipped.reason for skipped in chunked.skipped})) or "it has no text"

@@ -1,5 +1,6 @@
 """Takes documents out whose files are gone, unless so many are gone that a person must confirm it."""
 
+import errno
 import os
 import stat
 from collections import defaultdict
@@ -7,17 +8,21 @@ from collections.abc import Sequence
 
 from ingestd.beneath import open_beneath, resolve_inside
 from ingestd.discover.guard import emptied, mass_removal
+from ingestd.discover.root import RootIdentity
 from ingestd.logs import Log
 from ingestd.model.source import Signature
 from ingestd.pipeline.parts import Parts, RootPlan
+from ingestd.pipeline.scan import recorded_identity
 from ingestd.pipeline.tally import Tally
 from ingestd.publish.swap import retire
-from ingestd.state import documents, sightings, sources
+from ingestd.state import documents, roots, sightings, sources
 from ingestd.state.sources import SourceRow
 
 AT_ONCE = 256
 """Sources retired under one flush."""
 _NANOSECONDS = 1_000_000_000
+_NOTHING = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EXDEV, errno.ENXIO, errno.ENODEV})
+"""No regular file is at the path, whatever else is."""
 
 log = Log(__name__)
 
@@ -66,12 +71,18 @@ def _really_gone(parts: Parts, ripe: Sequence[SourceRow]) -> list[SourceRow]:
     """Those that a person confirmed, and those that are still not there below a root that is."""
     still_gone: list[SourceRow] = []
     back: list[tuple[SourceRow, Signature]] = []
-    there = {id_: _is_there(plan) for id_, plan in parts.roots.items() if any(one.root_id == id_ for one in ripe)}
+    asked = {source.root_id for source in ripe}
+    there = {id_: _is_there(parts, plan) for id_, plan in parts.roots.items() if id_ in asked}
     for source in ripe:
         if source.confirmed:
             still_gone.append(source)
         elif there.get(source.root_id):
-            signature = _signature(parts.roots[source.root_id], source.path)
+            try:
+                signature = _signature(parts.roots[source.root_id], source.path)
+            except OSError as error:
+                # Neither gone nor back: the next scan tells.
+                log.debug("removal.unknown", root=source.root_id, path=source.path, reason=error.strerror)
+                continue
             if signature is None:
                 still_gone.append(source)
             else:
@@ -84,20 +95,21 @@ def _really_gone(parts: Parts, ripe: Sequence[SourceRow]) -> list[SourceRow]:
     return still_gone
 
 
-def _is_there(plan: RootPlan) -> bool:
-    # A root that went away since the scan says nothing about what is in it; the next scan reports it.
+def _is_there(parts: Parts, plan: RootPlan) -> bool:
+    # A root that went away since the scan, or is another, says nothing about what is in it; the next scan reports it.
+    with parts.ledger.read() as transaction:
+        recorded = recorded_identity(roots.by_id(transaction, plan.row.id))
     try:
+        identity = RootIdentity.of(os.stat(plan.row.path))  # noqa: PTH116  a path in bytes
         with os.scandir(plan.row.path) as entries:
-            return next(entries, None) is not None
+            return recorded in (None, identity) and next(entries, None) is not None
     except OSError:
         return False
 
 
 def _signature(plan: RootPlan, path: bytes) -> Signature | None:
-    try:
-        root = os.open(plan.row.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError:
-        return None
+    """What is at the path, ``None`` where no file is; raises :class:`OSError` where that cannot be told."""
+    root = os.open(plan.row.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         real = resolve_inside(plan.row.path, path) if plan.follow_links else path
         if not real:
@@ -107,8 +119,10 @@ def _signature(plan: RootPlan, path: bytes) -> Signature | None:
             status = os.fstat(found)
         finally:
             os.close(found)
-    except OSError:
-        return None
+    except OSError as error:
+        if error.errno in _NOTHING:
+            return None
+        raise
     finally:
         os.close(root)
     return Signature.of(status) if stat.S_ISREG(status.st_mode) else None

@@ -34,6 +34,13 @@ class Tally:
         with self._lock:
             self.touched.setdefault(name, set()).add((root_id, path))
 
+    def touch_all(self, other: "Tally") -> None:
+        """Count what another run touched or left unread, each source once."""
+        with self._lock:
+            for name, keys in other.touched.items():
+                self.touched.setdefault(name, set()).update(keys)
+            self.unread.update(other.unread)
+
     def leave_unread(self, root_id: int, directory: bytes, reason: str) -> None:
         """Note a directory that could not be looked into."""
         with self._lock:

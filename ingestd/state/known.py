@@ -9,6 +9,7 @@ from ingestd.state.engine import Ledger
 from ingestd.state.roots import unsigned
 
 _HERE = "state NOT IN ('gone', 'held')"
+_EXPECTED = "state <> 'held' AND NOT (state = 'gone' AND confirmed)"
 
 
 class KnownInLedger:
@@ -53,9 +54,9 @@ class KnownInLedger:
             yield previous
 
     def count(self) -> int:
-        """How many sources are known."""
+        """How many sources are known, those among them whose removal nobody let happen yet."""
         row = self._connection.exec_driver_sql(
-            f"SELECT count(*) FROM source WHERE root_id = ? AND {_HERE}", (self._root_id,)
+            f"SELECT count(*) FROM source WHERE root_id = ? AND {_EXPECTED}", (self._root_id,)
         ).one()
         return int(row[0])
 

@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 
 from ingestd import failpoints
+from ingestd.chunk import ChunkOptions
 from ingestd.cli.exit_codes import ExitCode
 from ingestd.cli.sync import code_of
 from ingestd.daemon import passes
 from ingestd.daemon.passes import Hooks
 from ingestd.errors import ConfigurationError, CorruptFile
 from ingestd.pipeline import ingest
+from ingestd.pipeline.scan import scan_roots
 from ingestd.state import generations
 from tests.unit.pipeline.site import Site, SiteOwner
 
@@ -293,6 +295,90 @@ def test_a_document_that_cannot_be_taken_along_is_named_beforehand(site: Site) -
     assert planned["left_behind"] == [{"root": "docs", "path": "b.md"}]
     reindex(site, force=True)
     assert set(site.texts()) == {"docs/a.md"}
+
+
+def two_roots(site: Site) -> None:
+    site.root("more")
+    for number in range(3):
+        site.write(f"{number}.md", f"Text of number {number}.\n", root="docs")
+        site.write(f"{number}.md", f"More of number {number}.\n", root="more")
+    sync(site)
+
+
+def unmount(site: Site, root: str = "docs") -> Path:
+    """Leave an empty folder, as where nothing is mounted; where the content is now."""
+    away = site.directory / f"{root}-away"
+    (site.directory / root).rename(away)
+    (site.directory / root).mkdir()
+    return away
+
+
+@pytest.mark.parametrize("rebuild", [True, False])
+def test_a_reindex_while_a_root_is_not_mounted_loses_nothing_of_it(site: Site, rebuild: bool) -> None:
+    two_roots(site)
+    before = site.texts()
+    away = unmount(site)
+    if rebuild:
+        other_embedder(site)
+        reindex(site, force=True)
+    else:
+        site.chunker = ChunkOptions(max_size=40)
+        reindex(site)
+    assert site.texts() == before
+    assert site.root_state() == "vanished"
+    site.write("stray.md", "Not of this root.\n", root="docs")
+    sync(site)
+    sync(site)
+    assert before.items() <= site.texts().items()
+    shutil.rmtree(site.directory / "docs")
+    away.rename(site.directory / "docs")
+    assert sync(site)["held"] == 0
+    sync(site)
+    assert site.texts() == before
+    assert [state for _, state in numbers(site)] == ["live"]
+
+
+def test_a_mass_removal_while_a_collection_is_rebuilt_is_held_all_the_same(site: Site) -> None:
+    site.settle_seconds = 2.0
+    for number in range(70):
+        site.write(f"{number}.md", f"Text of number {number}.\n")
+    sync(site)
+    other_embedder(site)
+    failpoints.arm("", reached=lambda name: site.stop.set() if name == "ledger.rebuild.after" else None)
+    try:
+        reindex(site, force=True)
+    finally:
+        failpoints.arm("")
+    site.restart()
+    for number in range(60):
+        (site.directory / "docs" / f"{number}.md").unlink()
+    document = sync(site)
+    assert (document["held"], document["removed"]) == (60, 0)
+    assert numbers(site) == [(2, "live")]
+    assert len(site.texts()) == 70
+
+
+def test_what_went_a_moment_ago_and_cannot_be_taken_along_puts_the_switch_off(site: Site) -> None:
+    site.settle_seconds = 2.0
+    two_roots(site)
+    other_embedder(site)
+    shutil.rmtree(site.directory / "conversions")
+    failpoints.arm("", reached=lambda name: site.stop.set() if name == "ledger.rebuild.after" else None)
+    try:
+        reindex(site, force=True)
+    finally:
+        failpoints.arm("")
+    site.restart()
+    lost = site.directory / "docs" / "1.md"
+    text = lost.read_text()
+    lost.unlink()
+    scan_roots(site.parts(), site.tally)
+    site.work()
+    assert numbers(site) == [(1, "live"), (2, "building")]
+    site.rewrite(lost, text)
+    sync(site)
+    assert numbers(site) == [(2, "live")]
+    assert len(site.texts()) == 6
 
 
 def test_a_reindex_of_something_unknown_is_refused_with_what_is_known(site: Site) -> None:
