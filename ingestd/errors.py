@@ -29,6 +29,7 @@
         ├── ConversionMemory          over the memory limit; the child was killed
         ├── ConversionCrashed         the child died
         ├── DocumentTooLarge          the converted document is over the caps
+        ├── NotChunkable              the rules of the profile "compat" cannot cut the document for the embedder
         └── BadVectors                the embedder returned vectors that are not finite, or of the wrong shape
 
 Anything else that escapes is a bug: logged with its traceback, counted, tried a few times, then quarantined.
@@ -153,6 +154,10 @@ class ConversionCrashed(PermanentError):
 
 class DocumentTooLarge(PermanentError):
     """The converted document is over the caps on text or blocks."""
+
+
+class NotChunkable(PermanentError):
+    """The profile ``compat``, which reproduces rules without a limit in tokens, makes chunks too large, or none."""
 
 
 class BadVectors(PermanentError):

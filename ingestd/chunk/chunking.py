@@ -3,30 +3,46 @@
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
+from typing import Any
+
+from numpy.typing import NDArray
 
 from ingestd.chunk import grain_drafts, section_drafts
+from ingestd.chunk.chunked import Chunked
 from ingestd.chunk.drafts import Draft
 from ingestd.chunk.emission import chunks
 from ingestd.chunk.manuscript import Manuscript, manuscript
-from ingestd.chunk.options import ChunkOptions, sizes_of
+from ingestd.chunk.options import ChunkOptions, sizes_of, unit_of
 from ingestd.chunk.outline import outline
 from ingestd.chunk.scale import scaled
-from ingestd.model.chunk import Chunk, Skipped
 from ingestd.model.document import BlockType, Document
 from ingestd.model.recipe import Stage
 from ingestd.ports.embedder import TokenCounter
 from ingestd.ports.segmenter import Segmenter
 
+__all__ = [
+    "CHUNKERS",
+    "COMPAT_VERSION",
+    "GRAIN_GROWTH_VERSION",
+    "SEEDS",
+    "STRUCTURE_FIRST_VERSION",
+    "Chunked",
+    "Chunker",
+    "Embed",
+    "chunk",
+    "chunk_stage",
+]
+
+Embed = Callable[[list[str]], NDArray[Any]]
+"""Vectors of texts, shape ``(n, d)``, a row for each."""
+COMPAT_VERSION = 1
+"""Of the way from a document to the published packages' input; raised whenever it moves a boundary for any document."""
+SEEDS: Mapping[str, str] = MappingProxyType(
+    {"structure-first": "fancychunk 0.8.0", "grain-growth": "grain-growth-chunking 1.0.0"}
+)
+"""What the profile ``compat`` of a chunker gives the chunks of."""
 STRUCTURE_FIRST_VERSION = section_drafts.VERSION
 GRAIN_GROWTH_VERSION = grain_drafts.VERSION
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chunked:
-    """All that became of a document's blocks: each is in a chunk, or skipped."""
-
-    chunks: tuple[Chunk, ...]
-    skipped: tuple[Skipped, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +77,13 @@ CHUNKERS: Mapping[str, Chunker] = MappingProxyType(
 
 
 def chunk(
-    document: Document, options: ChunkOptions, count: TokenCounter, segmenter: Segmenter, *, max_tokens: int
+    document: Document,
+    options: ChunkOptions,
+    count: TokenCounter,
+    segmenter: Segmenter,
+    *,
+    max_tokens: int,
+    embed: Embed | None = None,
 ) -> Chunked:
     """Chunk the document.
 
@@ -69,11 +91,15 @@ def chunk(
     ----------
     max_tokens
         The embedder's limit, special tokens included.
+    embed
+        Asked by structure-first in the profile ``compat`` alone, for sections over ``max_size``.
 
     Returns
     -------
     Chunked
-        Chunks in document order. No ``text`` is over ``min(max_size, max_tokens)`` tokens (with ``unit="chars"``: over
+        Chunks in document order; in the profile ``compat`` those of the published package.
+
+        In the profile ``native`` no ``text`` is over ``min(max_size, max_tokens)`` tokens (with ``unit="chars"``: over
         ``max_size`` characters or ``max_tokens`` tokens), whatever the document. A ``text`` is the heading path, a blank
         line and the ``body``; headings that the path says are left out of the body, unless nothing else is in it.
         Structure-first chunks tile the Markdown: ``char_start`` of each is ``char_end`` of the one before it.
@@ -83,10 +109,18 @@ def chunk(
     ------
     ValueError
         When an option or ``max_tokens`` is out of its range, the document's blocks overlap, or the segmenter loses text.
+    NotChunkable
+        In the profile ``compat``, when a chunk is over ``max_tokens``, or the published package's rules refuse the
+        document.
     """
     sizes = sizes_of(options)
+    if options.profile == "compat":
+        # Here, so that the native profile, which nearly everyone uses, never loads the other.
+        from ingestd.chunk.compat.chunking import seed_chunked, within
+
+        return within(seed_chunked(document, options, count, segmenter, embed), document, max_tokens)
     chunker = CHUNKERS[options.name]
-    scale, counter = scaled(sizes, options.unit, count, max_tokens)
+    scale, counter = scaled(sizes, unit_of(options), count, max_tokens)
     outlined = outline(document, chunker.skips)
     if not outlined.blocks:
         return Chunked(chunks=(), skipped=outlined.skipped)
@@ -96,7 +130,9 @@ def chunk(
     return Chunked(chunks=made, skipped=outlined.skipped)
 
 
-def chunk_stage(options: ChunkOptions, segmenter_name: str, tokenizer: str, max_tokens: int) -> Stage:
+def chunk_stage(
+    options: ChunkOptions, segmenter_name: str, tokenizer: str, max_tokens: int, *, embedder: str = ""
+) -> Stage:
     """Identity of the chunking stage: all that can move a boundary or change a text.
 
     Parameters
@@ -105,6 +141,8 @@ def chunk_stage(options: ChunkOptions, segmenter_name: str, tokenizer: str, max_
         The segmenter's ``name``.
     tokenizer
         Hash of the tokenizer that counts.
+    embedder
+        Digest of the embedder, whose vectors decide where structure-first in the profile ``compat`` cuts.
 
     Raises
     ------
@@ -112,6 +150,8 @@ def chunk_stage(options: ChunkOptions, segmenter_name: str, tokenizer: str, max_
         When an option is out of its range.
     """
     sizes = sizes_of(options)
+    if options.profile == "compat":
+        return _seed_stage(options, segmenter_name, embedder)
     return Stage(
         name=options.name,
         version=CHUNKERS[options.name].version,
@@ -119,10 +159,20 @@ def chunk_stage(options: ChunkOptions, segmenter_name: str, tokenizer: str, max_
             {
                 "profile": options.profile,
                 **asdict(sizes),
-                "unit": options.unit,
+                "unit": unit_of(options),
                 "max_tokens": max_tokens,
                 "segmenter": segmenter_name,
                 "tokenizer": tokenizer,
             }
         ),
     )
+
+
+def _seed_stage(options: ChunkOptions, segmenter_name: str, embedder: str) -> Stage:
+    sizes = sizes_of(options)
+    if options.name == "structure-first":
+        moving = {"min_size": sizes.min_size, "segmenter": segmenter_name, "embedder": embedder}
+    else:
+        moving = {"target_size": sizes.target_size}
+    identity = {"profile": options.profile, "seed": SEEDS[options.name], "max_size": sizes.max_size, **moving}
+    return Stage(name=f"{options.name}-compat", version=COMPAT_VERSION, options=MappingProxyType(identity))

@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 
 from ingestd import __version__
-from ingestd.chunk import sizes_of
+from ingestd.chunk import sizes_of, unit_of
 from ingestd.cli.invocation import Invocation
 from ingestd.convert import ConversionCache, Conversions
 from ingestd.convert.types import DOCX, HTML, MARKDOWN, PDF, PPTX
@@ -156,12 +156,13 @@ def _chunkers(settings: Settings) -> Iterator[Inspected]:
 def _chunker(chunker: ChunkerSettings, configuration: str) -> str:
     options = chunk_options(chunker)
     sizes, limit = sizes_of(options), _most_tokens(configuration)
-    if options.unit == "tokens" and limit is not None and sizes.max_size > limit:
+    unit = unit_of(options)
+    if unit == "tokens" and limit is not None and sizes.max_size > limit:
         raise ConfigurationError(
             f"chunker.max_size is {sizes.max_size} tokens and the embedder takes {limit}, where chunks end whatever is "
             f"asked for: set it to at most {limit}, or choose an embedder that takes more"
         )
-    return f"{options.name}, at most {sizes.max_size} {options.unit}"
+    return f"{options.name}, at most {sizes.max_size} {unit}"
 
 
 def _segmenter(chunker: ChunkerSettings) -> str:

@@ -14,6 +14,11 @@ from ingestd.settings.tables import ChunkerSettings, RootSettings, Settings
 TOML_PLACE = re.compile(r"\(at line (\d+), column \d+\)")
 LEAST_MAX_SIZE = {"tokens": 16, "chars": 64}
 """Room for a heading line and a few words."""
+SEED_LACKS = {
+    "structure-first": ("target_size", "max_size says where its chunks end"),
+    "grain-growth": ("min_size", "target_size says when its chunks are full"),
+}
+"""The size that the published package of a chunker, which the profile ``compat`` reproduces, does not know."""
 Numbered = tuple[int, RootSettings]
 
 
@@ -99,18 +104,37 @@ def _rescan(settings: Settings) -> Iterator[Finding]:
 
 
 def _sizes(chunker: ChunkerSettings, path: tuple[str | int, ...]) -> Iterator[Finding]:
-    least = LEAST_MAX_SIZE[chunker.unit]
+    if chunker.profile == "compat":
+        yield from _seed_sizes(chunker, path)
+        return
+    unit = chunker.unit or "tokens"
+    least = LEAST_MAX_SIZE[unit]
     if chunker.max_size is not None and chunker.max_size < least:
         yield Finding(
             path=(*path, "max_size"),
-            message=f"{chunker.max_size} {chunker.unit} leave no room for a heading and a few words: expected at least "
-            f"{least}",
+            message=f"{chunker.max_size} {unit} leave no room for a heading and a few words: expected at least {least}",
         )
     ascending = ("min_size", "target_size", "max_size")
     for low, high in itertools.combinations(ascending, 2):
         small, large = getattr(chunker, low), getattr(chunker, high)
         if small is not None and large is not None and small > large:
             yield Finding(path=(*path, low), message=f"{small} is more than {high} ({large}): lower it")
+
+
+def _seed_sizes(chunker: ChunkerSettings, path: tuple[str | int, ...]) -> Iterator[Finding]:
+    if chunker.unit == "tokens":
+        yield Finding(
+            path=(*path, "unit"),
+            message='the profile "compat" counts characters, as the published packages do: set unit = "chars" and the '
+            'sizes in characters, or profile = "native"',
+        )
+    lacks, instead = SEED_LACKS[chunker.name]
+    if getattr(chunker, lacks) is not None:
+        yield Finding(
+            path=(*path, lacks),
+            message=f'{chunker.name} in the profile "compat" has no {lacks}, {instead}: take it out (from [chunker] too, '
+            "where a root inherits it)",
+        )
 
 
 def _folder(index: int, root: RootSettings, *, absent_folders: Literal["refused", "allowed"]) -> Iterator[Finding]:

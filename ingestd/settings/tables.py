@@ -122,20 +122,26 @@ class ChunkerSettings:
 
     name: Literal["structure-first", "grain-growth"] = "structure-first"
     """``structure-first`` cuts at headings, then by size; ``grain-growth`` grows whole blocks inside a section."""
-    profile: Literal["native"] = "native"
-    """Which generation of the chunker's rules: ``native`` are the present ones."""
+    profile: Literal["native", "compat"] = "native"
+    """Which rules: ``native`` are the present ones; ``compat`` cuts as the published packages do, fancychunk 0.8.0 and
+    grain-growth-chunking 1.0.0, faults included. Those count characters: a file with a chunk over what the embedder
+    takes is quarantined then, with the size that would do."""
     max_size: Size | None = None
     """Largest chunk, heading path included, in ``unit``. Unset: the chunker's own measured default, never above what
-    the embedder reads."""
+    the embedder reads; with ``compat`` the package's, 2,048 for structure-first and 2,000 for grain-growth."""
     min_size: Annotated[int, Bounds(least=0)] | None = None
     """Size below which a chunk is joined to its neighbour where the structure allows it, in ``unit``. Unset: in the
-    chunker's proportion to ``target_size``."""
+    chunker's proportion to ``target_size``; with ``compat`` 0.35 of ``max_size`` for structure-first, and grain-growth
+    has none."""
     target_size: Size | None = None
-    """Where a chunk that has a choice ends, in ``unit``. Unset: in the chunker's proportion to ``max_size``."""
-    unit: Literal["tokens", "chars"] = "tokens"
-    """What sizes count: the embedder's own tokens, which is what limits it, or characters."""
+    """Where a chunk that has a choice ends, in ``unit``. Unset: in the chunker's proportion to ``max_size``; with
+    ``compat`` 1,500 for grain-growth, and structure-first has none."""
+    unit: Literal["tokens", "chars"] | None = None
+    """What sizes count: the embedder's own ``tokens``, which is what limits it, or ``chars``. Unset: tokens; characters
+    with ``compat``, which knows nothing else."""
     segmenter: PlainName = "sentencex"
-    """Registered splitter of sentences. The default knows some 300 languages and needs no model."""
+    """Registered splitter of sentences. The default knows some 300 languages and needs no model. With ``compat`` the
+    package's own are ``punctuation`` and ``sat-9l``, its default; grain-growth splits sentences by itself then."""
     segmenter_model_dir: Path | None = None
     """Folder with the model of a segmenter that needs one, ``model_optimized.onnx`` and ``tokenizer.json``. Another model
     there is another chunker, and every document is cut anew."""

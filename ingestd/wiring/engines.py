@@ -98,7 +98,9 @@ class Wiring:
         return Engines(
             conversions=self.conversions(root.converter),
             chunk_options=options,
-            chunk_stage=chunk_stage(options, splitter.name, tokenizer, embedding.max_tokens),
+            chunk_stage=chunk_stage(
+                options, splitter.name, tokenizer, embedding.max_tokens, embedder=embedding.stage.digest
+            ),
             segmenter=splitter,
             embedding=embedding,
             embedder=configuration,

@@ -17,7 +17,7 @@ from tests.unit.chunk.build import chunked, document, sentences, utf8, words
     ("options", "message"),
     [
         ({"name": "semantic"}, "name must be one of structure-first, grain-growth; got 'semantic'"),
-        ({"profile": "compat"}, "profile must be one of native; got 'compat'"),
+        ({"profile": "classic"}, "profile must be one of native, compat; got 'classic'"),
         ({"unit": "bytes"}, "unit must be one of tokens, chars; got 'bytes'"),
         ({"max_size": 15}, "max_size must be at least 16; got 15"),
         ({"max_size": 63, "unit": "chars"}, "max_size must be at least 64; got 63"),

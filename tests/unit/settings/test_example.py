@@ -6,10 +6,11 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from ingestd.chunk import options
 from ingestd.chunk.options import NAMES, PROFILES, SMALLEST
 from ingestd.resources import shipped
 from ingestd.settings import ChunkerSettings, RootSettings, Settings, load
-from ingestd.settings.checks import LEAST_MAX_SIZE
+from ingestd.settings.checks import LEAST_MAX_SIZE, SEED_LACKS
 
 EXAMPLE = shipped("config.example.toml").read_text(encoding="utf-8")
 WITHOUT_DEFAULT = "no default"
@@ -84,5 +85,8 @@ def test_the_chunkers_names_and_limits_are_the_chunkers_own() -> None:
     hints = get_type_hints(ChunkerSettings)
     assert get_args(hints["name"]) == NAMES
     assert get_args(hints["profile"]) == PROFILES
-    assert get_args(hints["unit"]) == tuple(SMALLEST)
+    assert get_args(get_args(hints["unit"])[0]) == tuple(SMALLEST)
     assert dict(SMALLEST) == LEAST_MAX_SIZE
+    assert {name: lacks for name, (lacks, _) in SEED_LACKS.items()} == {
+        name: lacks for name, (lacks, _) in options.SEED_LACKS.items()
+    }
