@@ -101,17 +101,15 @@ def _kept(parts: Parts, live: GenerationRow, building: GenerationRow | None) -> 
         served = {row.source_id: row for row in documents.in_generation(transaction, live.id) if row.version}
         also = () if building is None else documents.in_generation(transaction, building.id)
         lacking = served.keys() - {row.source_id for row in also if row.version}
-        found = [
-            one
-            for one in sources.by_ids(transaction, sorted(lacking))
-            if one.state in _WITHOUT_FILE and not one.confirmed
-        ]
+        found = sources.by_ids(transaction, sorted(lacking))
         rows = {row.id: row for row in roots.all_roots(transaction)}
-    alike = next((plan for plan in parts.roots.values() if plan.collection == live.generation.collection), None)
+    own = {id_: plan for id_, plan in parts.roots.items() if plan.collection == live.generation.collection}
+    # A root that left the configuration, or this collection, has no plan: whatever else goes here shares its vectors.
+    alike = next(iter(own.values()), None)
     for source in found:
-        # A root that left the configuration has no plan: whatever else goes to its collection shares its vectors.
-        plan = parts.roots.get(source.root_id, alike)
-        if plan is not None:
+        plan = own.get(source.root_id, alike)
+        is_kept = source.root_id not in own or source.state in _WITHOUT_FILE
+        if plan is not None and is_kept and not source.confirmed:
             yield _Kept(source=source, document=served[source.id], plan=replace(plan, row=rows[source.root_id]))
 
 

@@ -338,6 +338,27 @@ def test_a_reindex_while_a_root_is_not_mounted_loses_nothing_of_it(site: Site, r
     assert [state for _, state in numbers(site)] == ["live"]
 
 
+def test_a_rebuild_keeps_a_root_that_is_on_its_way_to_another_collection(site: Site) -> None:
+    site.settle_seconds = 2.0
+    two_roots(site)
+    site.root("more", collection="elsewhere")
+    other_embedder(site)
+    failpoints.arm("", reached=lambda name: site.stop.set() if name == "ledger.rebuild.after" else None)
+    try:
+        reindex(site, force=True)
+    finally:
+        failpoints.arm("")
+    site.restart()
+    for number in range(3):
+        site.write(f"{number}.md", f"More of number {number}.\n", root="more")
+    site.work()
+    assert site.states()["more/1.md"] == "pending"
+    assert (2, "live") in numbers(site)
+    assert len(site.texts()) == 6
+    sync(site)
+    assert (len(site.texts()), len(site.texts("elsewhere"))) == (3, 3)
+
+
 def test_a_mass_removal_while_a_collection_is_rebuilt_is_held_all_the_same(site: Site) -> None:
     site.settle_seconds = 2.0
     for number in range(70):
