@@ -1,0 +1,62 @@
+"""A process that chunks one document after the other: ``python -m ingestd.chunk.worker``.
+
+Requests, each one frame: ``{"do": "prepare"}`` with a :class:`~ingestd.chunk.makers.Chunking` as its blob, then ``{"do":
+"chunk"}`` with a document, which is answered with what became of it, or with ``{"raised": true}`` and the exception.
+"""
+
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from ingestd.children import Answerer, Reply, serve
+from ingestd.chunk.chunking import Chunked
+from ingestd.chunk.makers import Chunking, ready
+from ingestd.chunk.parcel import packed, unpacked
+from ingestd.errors import ConfigurationError
+from ingestd.model.document import Document
+
+
+def answer_with(arguments: dict[str, Any]) -> Answerer:
+    """Find modules where the parent does; return what answers ``prepare``, then ``chunk``."""
+    sys.path[:] = arguments["path"]
+    chunked: list[Callable[[Document], Chunked]] = []
+
+    def answer(request: dict[str, Any], blob: bytes) -> Reply:
+        if request["do"] == "prepare":
+            chunked.append(ready(_chunking(blob)))
+            return {}, b""
+        try:
+            return {}, packed(chunked[0](unpacked(blob)))
+        except Exception as error:  # noqa: BLE001  # one attempt at one document: the parent raises it
+            return {"raised": True}, _packed_error(error)
+
+    return answer
+
+
+def _chunking(blob: bytes) -> Chunking:
+    try:
+        chunking: Chunking = unpacked(blob)
+    except (AttributeError, ImportError) as error:
+        raise ConfigurationError(
+            f"make_count or make_segmenter cannot be found by another process ({error}): define it at the top level of a "
+            "module that can be imported, which a script or a notebook is not, or pass processes=1"
+        ) from error
+    return chunking
+
+
+def _packed_error(error: Exception) -> bytes:
+    """The exception with its traceback as a note; one that cannot travel becomes a ``RuntimeError`` of the same words."""
+    error.add_note("".join(traceback.format_exception(error)))
+    try:
+        parcel = packed(error)
+        unpacked(parcel)
+    except Exception:  # noqa: BLE001  # whatever another program's exception does when it is copied
+        substitute = RuntimeError(f"{type(error).__name__}: {error}")
+        substitute.__notes__ = error.__notes__
+        return packed(substitute)
+    return parcel
+
+
+if __name__ == "__main__":
+    serve(answer_with)
