@@ -37,7 +37,7 @@ def begin(parts: Parts, collection: CollectionName, plan: RootPlan) -> None:
         outcomes.mark_pending(transaction, _lacking(transaction, parts, building, "done", "quarantined"))
 
 
-def go_on(parts: Parts) -> None:
+def go_on(parts: Parts, tally: Tally) -> None:
     """Go on with what an earlier run began to build; give it up where the settings ask for what readers see.
 
     A run may have been killed before its sources were marked, and the settings may have been restored since: then what
@@ -53,10 +53,15 @@ def go_on(parts: Parts) -> None:
                 with parts.ledger.write("rebuild") as transaction:
                     outcomes.mark_pending(transaction, waiting)
         elif live is not None and live.generation.embed_digest in wanted:
-            _give_up(parts, row)
+            _give_up(parts, live, row, tally)
 
 
-def _give_up(parts: Parts, building: GenerationRow) -> None:
+def _give_up(parts: Parts, live: GenerationRow, building: GenerationRow, tally: Tally) -> None:
+    from ingestd.pipeline.carry_over import carry_over
+
+    # What was only brought into the new generation, and whose file fails by now or is held, has no other version.
+    if not carry_over(parts, building, live, tally):
+        return
     # The sources first: killed in between, they are looked at once more, and what is served already is left alone.
     with parts.ledger.write("rebuild") as transaction:
         served = _served(transaction, building)

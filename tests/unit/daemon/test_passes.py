@@ -13,7 +13,7 @@ from ingestd.cli.exit_codes import ExitCode
 from ingestd.cli.sync import code_of
 from ingestd.daemon import passes
 from ingestd.daemon.passes import Hooks
-from ingestd.errors import ConfigurationError, CorruptFile
+from ingestd.errors import ConfigurationError, CorruptFile, TransientError
 from ingestd.pipeline import ingest
 from ingestd.pipeline.scan import scan_roots
 from ingestd.state import generations
@@ -239,6 +239,32 @@ def test_what_was_only_brought_into_a_rebuild_is_served_when_that_is_given_up(
     sync(site)
     assert numbers(site) == [(1, "live")]
     assert site.texts()["docs/0.md"] == "Another text."
+
+
+def test_the_only_good_version_of_a_file_outlives_the_rebuild_that_it_was_brought_into(site: Site) -> None:
+    site.write("a.md", "Text.\n")
+    sync(site)
+    other_embedder(site)
+    shutil.rmtree(site.directory / "conversions")
+    late = site.write("late.md", "Come while it was built.\n")
+
+    def refuse(name: str) -> None:
+        if name == "a.md":
+            raise TransientError("not now")
+
+    site.before_convert = refuse
+    reindex(site, force=True)
+    sync(site)
+    assert numbers(site) == [(1, "live"), (2, "building")]
+    assert site.states() == {"docs/a.md": "pending", "docs/late.md": "done"}
+    late.write_bytes(b"")
+    sync(site)
+    site.embedder.version -= 1
+    site.renew_engines()
+    document = sync(site)
+    assert [(one["path"], one["stale_served"]) for one in document["failed"]] == [("late.md", True)]
+    assert numbers(site) == [(1, "live")]
+    assert site.texts() == {"docs/a.md": "Text.", "docs/late.md": "Come while it was built."}
 
 
 def broken(site: Site) -> None:
