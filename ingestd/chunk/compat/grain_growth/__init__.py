@@ -29,7 +29,8 @@ among its items
 an element of Unstructured whose text is no string         ``AttributeError``                ``ValueError`` naming the element
 =========================================================  ================================  ===============================
 
-`load_blocks` and `chunk_file` read the file that they are given; nothing else here does input or output.
+`load_blocks` and `chunk_file` read the file that they are given; nothing else here does input or output. The functions that
+read a whole document have a form with ``_async`` behind their name, which does the same in a thread.
 """
 
 from ingestd.chunk.compat.grain_growth.blocks import (
@@ -63,6 +64,15 @@ from ingestd.chunk.compat.grain_growth.growth import Grain
 from ingestd.chunk.compat.grain_growth.prose import split_long_text, split_sentences
 from ingestd.chunk.compat.grain_growth.reading import MIN_FORMULA_CHARS, SKIP_TYPES
 from ingestd.chunk.compat.grain_growth.runs import STANDALONE_TYPES
+from ingestd.chunk.compat.grain_growth.unblocked import (
+    chunk_document_async,
+    chunk_file_async,
+    from_docling_async,
+    from_unstructured_async,
+    grow_async,
+    load_blocks_async,
+    validate_blocks_async,
+)
 from ingestd.chunk.compat.grain_growth.unstructured_blocks import from_unstructured
 
 VERSION = "1.0.0"
@@ -89,19 +99,26 @@ __all__ = [
     "as_chunk",
     "bind_formula_groups",
     "chunk_document",
+    "chunk_document_async",
     "chunk_file",
+    "chunk_file_async",
     "ends_cleanly",
     "fence",
     "fences_balanced",
     "from_docling",
+    "from_docling_async",
     "from_unstructured",
+    "from_unstructured_async",
     "grow",
+    "grow_async",
     "has_fence",
     "load_blocks",
+    "load_blocks_async",
     "split_long_text",
     "split_sentences",
     "starts_cleanly",
     "starts_inside_fence",
     "strip_fences",
     "validate_blocks",
+    "validate_blocks_async",
 ]
