@@ -9,6 +9,7 @@ from ingestd.cli import (
     check,
     chunk,
     confirm,
+    diff_chunks,
     forget,
     init,
     reindex,
@@ -36,6 +37,7 @@ COMMANDS: dict[str, ModuleType] = {
     "forget": forget,
     "confirm": confirm,
     "chunk": chunk,
+    "diff-chunks": diff_chunks,
 }
 """Each has ``add(commands)``, which defines its arguments, and ``run(invocation)``, which gives its outcome."""
 

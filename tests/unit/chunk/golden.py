@@ -18,7 +18,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ingestd.chunk import CHUNKERS, ChunkOptions, chunk
+from ingestd.chunk import CHUNKERS, ChunkOptions
+from ingestd.chunk.versions import Cut, runnable
 from ingestd.convert.decode import decode
 from ingestd.model.document import Document, document_as_json, document_from_json
 from ingestd_adapters.markdown_converter import markdown, markdown_document
@@ -60,12 +61,12 @@ def digests() -> dict[str, str]:
     return {path.stem: _digest(json.dumps(document_as_json(converted(path)), sort_keys=True)) for path in SOURCES}
 
 
-def boundaries(document: Document, chunker: str) -> dict[str, list[Any]]:
+def boundaries(document: Document, chunker: str, cut: Cut) -> dict[str, list[Any]]:
     """Chunks by setting: index, first character, one past the last, heading path, digest of the text and the tokens."""
     return {
         name: [
             [c.index, c.char_start, c.char_end, list(c.heading_path), _digest(c.text)]
-            for c in chunk(
+            for c in cut(
                 document, ChunkOptions(name=chunker, **options), count, punctuation(), max_tokens=MAX_TOKENS
             ).chunks
         ]
@@ -73,9 +74,18 @@ def boundaries(document: Document, chunker: str) -> dict[str, list[Any]]:
     }
 
 
-def fixture(chunker: str, document: str) -> Path:
-    """Where the document's chunks are stored for the chunker's version in the code."""
-    return FOLDER / chunker / str(CHUNKERS[chunker].version) / f"{document}.json"
+def complaint(name: str, document: Document, chunker: str, version: int, cut: Cut) -> str:
+    """What is wrong with the chunks of a document by a version; empty when they are as they were stored."""
+    path = fixture(chunker, version, name)
+    if not path.exists():
+        return f"no boundaries of {chunker} {version} are stored for {name}: run `{REGENERATE}`"
+    moved = difference(json.loads(path.read_text(encoding="utf-8")), boundaries(document, chunker, cut))
+    return f"{chunker} {version} chunks {name} otherwise than it did ({moved}): {MOVED}" if moved else ""
+
+
+def fixture(chunker: str, version: int, document: str) -> Path:
+    """Where the document's chunks are stored for a version of the chunker."""
+    return FOLDER / chunker / str(version) / f"{document}.json"
 
 
 def converter_fixture() -> Path:
@@ -105,7 +115,9 @@ def main(rewrite: bool) -> int:
         write(FOLDER / "documents" / f"{source.stem}.json", frozen, rewrite=False)
     kept = [write(converter_fixture(), json.dumps(digests(), indent=1), rewrite)]
     for name, document in documents().items():
-        kept += [write(fixture(each, name), _as_text(boundaries(document, each)), rewrite) for each in CHUNKERS]
+        for each in CHUNKERS:
+            version, cut = max(runnable(each).items())
+            kept.append(write(fixture(each, version, name), _as_text(boundaries(document, each, cut)), rewrite))
     moved = [path for path in kept if path]
     sys.stderr.writelines(f"{path.relative_to(FOLDER)} would change: {MOVED}\n" for path in moved)
     return 1 if moved else 0

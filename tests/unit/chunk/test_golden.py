@@ -1,25 +1,48 @@
 """Boundaries stay where they are until a chunker's version is raised."""
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ingestd.chunk import CHUNKERS
-from ingestd.model.document import document_as_json
+from ingestd.chunk import CHUNKERS, Chunked, ChunkOptions, chunk
+from ingestd.chunk.versions import runnable
+from ingestd.model.document import Document, document_as_json
+from ingestd.ports.embedder import TokenCounter
+from ingestd.ports.segmenter import Segmenter
 from tests.unit.chunk import golden
 
 DOCUMENTS = golden.documents()
 
 
-@pytest.mark.parametrize("chunker", sorted(CHUNKERS))
+VERSIONS = [(chunker, version) for chunker in sorted(CHUNKERS) for version in runnable(chunker)]
+
+
+@pytest.mark.parametrize(("chunker", "version"), VERSIONS)
 @pytest.mark.parametrize("name", sorted(DOCUMENTS))
-def test_no_boundary_moves_without_another_version(name: str, chunker: str) -> None:
-    path = golden.fixture(chunker, name)
-    version = CHUNKERS[chunker].version
-    assert path.exists(), f"no boundaries of {chunker} {version} are stored for {name}: run `{golden.REGENERATE}`"
-    moved = golden.difference(json.loads(path.read_text(encoding="utf-8")), golden.boundaries(DOCUMENTS[name], chunker))
-    assert not moved, f"{chunker} {version} chunks {name} otherwise than it did ({moved}): {golden.MOVED}"
+def test_no_boundary_moves_without_another_version(name: str, chunker: str, version: int) -> None:
+    complaint = golden.complaint(name, DOCUMENTS[name], chunker, version, runnable(chunker)[version])
+    assert not complaint, complaint
+
+
+def test_a_boundary_that_moved_asks_for_another_version() -> None:
+    def other(
+        document: Document, options: ChunkOptions, count: TokenCounter, segmenter: Segmenter, *, max_tokens: int
+    ) -> Chunked:
+        return chunk(document, replace(options, max_size=300, unit="chars"), count, segmenter, max_tokens=max_tokens)
+
+    complaint = golden.complaint("tables", DOCUMENTS["tables"], "grain-growth", 1, other)
+    assert re.match(
+        r"grain-growth 1 chunks tables otherwise than it did \(.* became .*\): raise its VERSION", complaint
+    )
+
+
+def test_another_version_asks_for_its_boundaries() -> None:
+    later = CHUNKERS["structure-first"].version + 1
+    complaint = golden.complaint("tables", DOCUMENTS["tables"], "structure-first", later, chunk)
+    assert complaint == f"no boundaries of structure-first {later} are stored for tables: run `{golden.REGENERATE}`"
 
 
 @pytest.mark.parametrize("chunker", sorted(CHUNKERS))
