@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ingestd.cli.arguments import Commands, add_command, positive
 from ingestd.cli.exit_codes import ExitCode
@@ -20,7 +20,9 @@ from ingestd.model.source import display
 from ingestd.settings import ChunkerSettings, RootConverterSettings, RootEmbedderSettings, Settings
 
 if TYPE_CHECKING:
-    # Imports numpy, which other commands have no use for.
+    # Import numpy, which other commands have no use for.
+    from ingestd.chunk import Chunked
+    from ingestd.cli.blocks import TypedBlocks
     from ingestd.ports.embedder import Embedder
 
 NOOP = "noop"
@@ -43,7 +45,11 @@ def add(commands: Commands) -> None:
         help='typed blocks instead: JSON {"filename", "blocks": [{"type", "page", "text"}]} or the list alone, pages '
         "0-based; - reads standard input",
     )
-    parser.add_argument("--profile", choices=("native",), help="which generation of the chunker's rules")
+    parser.add_argument(
+        "--profile",
+        choices=("native", "compat"),
+        help="compat: as the published packages cut, sizes in characters; each line then has their own fields too",
+    )
     add_flags(parser)
 
 
@@ -59,36 +65,55 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--unit", choices=("tokens", "chars"), help="what sizes count")
     parser.add_argument("--segmenter", metavar="NAME", help="splitter of sentences")
     parser.add_argument(
-        "--embedder", metavar="NAME", help=f"whose tokens count; {NOOP}: none, tokens are counted by length"
+        "--embedder",
+        metavar="NAME",
+        help=f"whose tokens count; {NOOP}: none, tokens are counted by length and all vectors are the same",
     )
 
 
 def run(invocation: Invocation) -> ExitCode:
     """Convert, chunk, print."""
     # Here, so that other commands start without chunkers and numpy.
-    from ingestd.chunk import chunk
     from ingestd.cli.output import write_json_line, written
     from ingestd.model.chunk import chunk_as_json
-    from ingestd.wiring.engines import chunk_options
-    from ingestd.wiring.segmenters import segmenter_of
 
     arguments = invocation.arguments
     settings = invocation.settings(absent_folders="allowed")
     chunker = chunker_of(settings.chunker, arguments, profile=arguments.profile)
-    options = chunk_options(chunker)
     embedder = embedder_of(settings, settings.embedder, arguments.embedder)
-    document = _document(invocation, settings)
-    chunked = chunk(document, options, embedder.count_tokens, segmenter_of(chunker), max_tokens=embedder.max_tokens)
+    if chunker.profile == "compat":
+        from ingestd.cli.compat_chunks import compat_chunks
+
+        chunked = compat_chunks(invocation, settings, chunker, embedder)
+    else:
+        chunked = _native(invocation, settings, chunker, embedder)
     with written(sys.stdout):
         for made in chunked.chunks:
-            write_json_line(sys.stdout, chunk_as_json(made))
+            seed = {"compat": dict(chunked.seeds[made.index])} if chunked.seeds else {}
+            write_json_line(sys.stdout, chunk_as_json(made) | seed)
     return ExitCode.DONE
+
+
+def _native(invocation: Invocation, settings: Settings, chunker: ChunkerSettings, embedder: "Embedder") -> "Chunked":
+    from ingestd.chunk import chunk
+    from ingestd.wiring.engines import chunk_options
+    from ingestd.wiring.segmenters import segmenter_of
+
+    options = chunk_options(chunker)
+    blocks = blocks_of(invocation)
+    document = file_of(invocation, settings) if blocks is None else blocks.document
+    return chunk(document, options, embedder.count_tokens, segmenter_of(chunker), max_tokens=embedder.max_tokens)
 
 
 def chunker_of(
     configured: ChunkerSettings, arguments: argparse.Namespace, *, profile: str | None = None
 ) -> ChunkerSettings:
-    """The configured chunker with what :func:`add_flags` took in its place."""
+    """The configured chunker with what :func:`add_flags` took in its place.
+
+    Sizes that are configured for one profile say nothing of the other, which may count something else.
+    """
+    if profile not in (None, configured.profile):
+        configured = dataclasses.replace(configured, max_size=None, min_size=None, target_size=None, unit=None)
     flags = {
         "name": arguments.chunker,
         "profile": profile,
@@ -114,19 +139,24 @@ def embedder_of(settings: Settings, configured: RootEmbedderSettings, name: str 
     return embedder_named(configuration["name"], configuration["options"])
 
 
-def _document(invocation: Invocation, settings: Settings) -> Document:
-    from ingestd.cli.blocks import document_from_blocks
+def file_of(invocation: Invocation, settings: Settings) -> Document:
+    """The file named, converted."""
+    arguments = invocation.arguments
+    return converted(invocation.here / arguments.file, settings.converter, arguments.converter)
+
+
+def blocks_of(invocation: Invocation, types: Literal["known", "any"] = "known") -> "TypedBlocks | None":
+    """The typed blocks named, as :func:`~ingestd.cli.blocks.typed_blocks` reads them; ``None`` where a file is named."""
+    from ingestd.cli.blocks import typed_blocks
 
     named: str | None = invocation.arguments.blocks
     if named is None:
-        return converted(
-            invocation.here / invocation.arguments.file, settings.converter, invocation.arguments.converter
-        )
+        return None
     if named == "-":
-        return document_from_blocks(sys.stdin.read(), "standard input")
+        return typed_blocks(sys.stdin.read(), "standard input", types=types)
     file = invocation.here / named
     try:
-        return document_from_blocks(file.read_text(encoding="utf-8"), file.name)
+        return typed_blocks(file.read_text(encoding="utf-8"), file.name, filename=file.stem, types=types)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{file} cannot be read: {error}") from error
 

@@ -77,14 +77,12 @@ class _Cursor:
     def advance(self, count: int) -> str:
         """Move over at most so many visible characters, and give them."""
         passed: list[str] = []
-        for word in _WORD.finditer(self.text, self.offset):
-            if count <= 0:
-                break
-            start = word.start()
-            self.offset = min(word.end(), start + count)
-            passed.append(self.text[start : self.offset])
-            count -= self.offset - start
-        return visible("".join(passed))
+        # As many characters as are missing hold at most as many visible ones: it never goes too far, and soon ends.
+        while count > 0 and self.offset < len(self.text):
+            passed.append(visible(self.text[self.offset : self.offset + count]))
+            self.offset = min(self.offset + count, len(self.text))
+            count -= len(passed[-1])
+        return "".join(passed)
 
     def span(self, low: int) -> Span | None:
         """Span in the Markdown from the offset ``low`` up to the cursor; ``None`` where the block is not shown."""
