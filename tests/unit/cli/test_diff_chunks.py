@@ -19,6 +19,7 @@ from ingestd.cli.report import Line
 from ingestd.convert import ConversionCache
 from ingestd.daemon.control import ControlServer, socket_path
 from ingestd.daemon.state import Places
+from ingestd.errors import ConfigurationError
 from ingestd.model.document import Document
 from ingestd.model.identity import Digest
 from ingestd.ports.embedder import TokenCounter
@@ -130,17 +131,11 @@ def test_the_published_behaviour_is_a_version_too(
     assert f"-> {chunker}-compat 1 (as {package})" in out
 
 
-def test_what_is_synced_is_compared_with_what_is_to_come(run: Run, file: Path, home: Path) -> None:
-    (home / "b.md").write_text("Text.\n")
-    file.with_name("empty.md").touch()
-    assert run("sync")[0] == 1
+def test_what_is_synced_is_compared_with_what_is_to_come(run: Run, file: Path) -> None:
+    assert run("sync")[0] == 0
     found = compared(run)
     assert (found["same"], found["same_markdown"], found["notes"]) == (True, True, [])
     assert (found["from"]["version"], found["from"]["doc_version"], found["to"]["version"]) == ("served", 1, "1")
-    code, _, err = run("diff-chunks", "docs/empty.md")
-    assert (code, "is served, it is quarantined (" in err) == (2, True)
-    code, _, err = run("diff-chunks", "b.md")
-    assert (code, "b.md is no source" in err, "name a version with --from" in err) == (2, True, True)
 
 
 @pytest.fixture
@@ -161,7 +156,9 @@ def served(run: Run, file: Path, home: Path, monkeypatch: pytest.MonkeyPatch) ->
     }  # fmt: skip
 
     def answer(command: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        assert (command, arguments) == ("show", {"path": os.fspath(file), "root": None})
+        assert (command, arguments["root"]) == ("show", None)
+        if arguments["path"] != os.fspath(file):
+            raise ConfigurationError(f"{arguments['path']} is no source: no root knows it")
         return shown
 
     with ControlServer(socket_path(places.directory), answer):
@@ -172,6 +169,15 @@ def test_the_owner_of_the_state_is_asked(run: Run, served: dict[str, Any]) -> No
     found = compared(run)
     assert (found["same"], found["notes"], found["from"]["doc_version"]) == (True, [], 4)
     assert found["totals"]["texts_to_embed"] == 0
+
+
+def test_a_file_that_is_not_served_is_told_with_the_reason(run: Run, home: Path, served: dict[str, Any]) -> None:
+    (home / "b.md").write_text("Text.\n")
+    code, _, err = run("diff-chunks", "b.md")
+    assert (code, "b.md is no source: no root knows it; name a version with --from" in err) == (2, True)
+    served |= {"chunks": [], "state": "quarantined", "reason": "it is empty"}
+    code, _, err = run("diff-chunks", "docs/a.md")
+    assert (code, "a.md is served, it is quarantined (it is empty): name a version" in err) == (2, True)
 
 
 def test_other_sizes_are_told_from_another_version(run: Run, served: dict[str, Any]) -> None:
