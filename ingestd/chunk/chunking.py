@@ -14,7 +14,8 @@ from ingestd.chunk.emission import chunks
 from ingestd.chunk.manuscript import Manuscript, manuscript
 from ingestd.chunk.options import ChunkOptions, sizes_of, unit_of
 from ingestd.chunk.outline import outline
-from ingestd.chunk.scale import scaled
+from ingestd.chunk.scale import Counter, Scale, scaled
+from ingestd.chunk.tracing import Value, span
 from ingestd.model.document import BlockType, Document
 from ingestd.model.recipe import Stage
 from ingestd.ports.embedder import TokenCounter
@@ -114,19 +115,37 @@ def chunk(
         document.
     """
     sizes = sizes_of(options)
-    if options.profile == "compat":
-        # Here, so that the native profile, which nearly everyone uses, never loads the other.
-        from ingestd.chunk.compat.chunking import seed_chunked, within
+    attributes: dict[str, Value] = {
+        "ingestd.chunker": options.name,
+        "ingestd.profile": options.profile,
+        "ingestd.document.chars": len(document.markdown),
+        "ingestd.blocks.count": len(document.blocks),
+    }
+    with span("ingestd.chunk", attributes) as current:
+        if options.profile == "compat":
+            # Here, so that the native profile, which nearly everyone uses, never loads the other.
+            from ingestd.chunk.compat.chunking import seed_chunked, within
 
-        return within(seed_chunked(document, options, count, segmenter, embed), document, max_tokens)
-    chunker = CHUNKERS[options.name]
-    scale, counter = scaled(sizes, unit_of(options), count, max_tokens)
-    outlined = outline(document, chunker.skips)
+            made = within(seed_chunked(document, options, count, segmenter, embed), document, max_tokens)
+        else:
+            scale, counter = scaled(sizes, unit_of(options), count, max_tokens)
+            made = _native(document, CHUNKERS[options.name], scale, counter, segmenter)
+        current.set_attribute("ingestd.chunks.count", len(made.chunks))
+        current.set_attribute("ingestd.skipped.count", len(made.skipped))
+    return made
+
+
+def _native(document: Document, chunker: Chunker, scale: Scale, counter: Counter, segmenter: Segmenter) -> Chunked:
+    with span("ingestd.chunk.outline"):
+        outlined = outline(document, chunker.skips)
     if not outlined.blocks:
         return Chunked(chunks=(), skipped=outlined.skipped)
-    laid_out = manuscript(document.markdown, outlined, scale, counter, segmenter)
-    drafts = chunker.drafts(laid_out)
-    made = chunks(laid_out, document.title, drafts, tiled=chunker.tiled)
+    with span("ingestd.chunk.manuscript"):
+        laid_out = manuscript(document.markdown, outlined, scale, counter, segmenter)
+    with span("ingestd.chunk.drafts"):
+        drafts = chunker.drafts(laid_out)
+    with span("ingestd.chunk.emission"):
+        made = chunks(laid_out, document.title, drafts, tiled=chunker.tiled)
     return Chunked(chunks=made, skipped=outlined.skipped)
 
 

@@ -7,6 +7,7 @@ from ingestd.chunk.compat.grain_growth.blocks import Block, text_of, type_of
 from ingestd.chunk.compat.grain_growth.growth import Grain, Growth
 from ingestd.chunk.compat.grain_growth.reading import read
 from ingestd.chunk.compat.grain_growth.runs import Sizes, grow_runs
+from ingestd.chunk.tracing import Value, span
 
 DEFAULT_TARGET_CHARS = 1500
 """Characters of body at which a chunk is full."""
@@ -71,10 +72,18 @@ def grow_into(
     """
     sizes = Sizes(target_chars, max_chars, lead_sentences)
     _check(blocks, sizes)
-    title = _title(blocks) or filename
-    reading, skipped = read(blocks)
-    chars = sum(map(len, reading.texts))
-    grow_runs(reading, Growth(take, title, target=target_chars, most=max_chars, chars=chars), sizes)
+    attributes: dict[str, Value] = {
+        "ingestd.target_chars": target_chars,
+        "ingestd.max_chars": max_chars,
+        "ingestd.lead_sentences": lead_sentences,
+    }
+    with span("ingestd.grain_growth", attributes) as current:
+        title = _title(blocks) or filename
+        reading, skipped = read(blocks)
+        current.set_attribute("ingestd.blocks.count", len(reading.texts) + len(skipped))
+        chars = sum(map(len, reading.texts))
+        grow_runs(reading, Growth(take, title, target=target_chars, most=max_chars, chars=chars), sizes)
+        current.set_attribute("ingestd.skipped.count", len(skipped))
     return skipped
 
 

@@ -21,6 +21,7 @@ from ingestd.chunk.compat.structure_first.errors import OversizedSentenceError, 
 from ingestd.chunk.compat.structure_first.partition import Costs, cheapest_pieces, traced
 from ingestd.chunk.compat.structure_first.protocols import Matrix, Vector
 from ingestd.chunk.compat.structure_first.strengths import boundary_strengths
+from ingestd.chunk.tracing import Value, span
 
 BoundaryCost = Callable[[Vector], float]
 """Cost of the boundaries of one chunklet, the one before it first, from their strengths."""
@@ -61,36 +62,57 @@ def split_chunklets(
     """
     if max_size <= 0:
         raise ValidationError(f"max_size must be positive, got {max_size}")
-    if len(sentences) <= 1:
-        return list(sentences)
-    text = "".join(sentences)
-    return chunklets_of(sentences, text, blocks_of(text), max_size, boundary_cost, statement_cost)
+    return chunklets_of(sentences, "".join(sentences), None, max_size, boundary_cost, statement_cost)
 
 
 def chunklets_of(
     sentences: list[str],
     text: str,
-    blocks: Blocks,
+    blocks: Blocks | None,
     max_size: int,
     boundary_cost: BoundaryCost | None = None,
     statement_cost: StatementCost | None = None,
 ) -> list[str]:
-    """As :func:`split_chunklets`, of sentences whose text was parsed already."""
-    if len(sentences) <= 1:
-        return list(sentences)
+    """As :func:`split_chunklets`, of sentences whose text may have been parsed already."""
+    attributes: dict[str, Value] = {
+        "fancychunk.sentences.count": len(sentences),
+        "fancychunk.max_size": max_size,
+        "fancychunk.custom_costs": boundary_cost is not None or statement_cost is not None,
+    }
+    with span("fancychunk.split_chunklets", attributes) as current:
+        if len(sentences) <= 1:
+            current.set_attribute("fancychunk.short_circuit", "single_sentence" if sentences else "empty")
+            chunklets = list(sentences)
+        else:
+            chunklets = _split(sentences, text, blocks, max_size, boundary_cost, statement_cost)
+        current.set_attribute("fancychunk.chunklets.count", len(chunklets))
+    return chunklets
+
+
+def _split(
+    sentences: list[str],
+    text: str,
+    blocks: Blocks | None,
+    max_size: int,
+    boundary_cost: BoundaryCost | None,
+    statement_cost: StatementCost | None,
+) -> list[str]:
     lengths = np.fromiter(map(len, sentences), dtype=np.intp, count=len(sentences))
     if lengths.max() > max_size:
         index = int(np.argmax(lengths > max_size))
         raise OversizedSentenceError(
             f"sentence {index} has length {lengths[index]} > max_size {max_size}: split it, or raise max_size"
         )
-    strengths = boundary_strengths(sentences, text, blocks)
-    statements = np.concatenate(([0.0], np.cumsum(_statements(sentences))))
-    if boundary_cost is None and statement_cost is None:
-        ends = cheapest_pieces(lengths, max_size, _costs(strengths, statements))
-    else:
-        asked = boundary_cost or _boundary_cost, statement_cost or _statement_cost
-        ends = _cheapest_by_call(lengths.tolist(), max_size, strengths, statements, *asked)
+    with span("fancychunk.chunklets.boundary_probas"):
+        strengths = boundary_strengths(sentences, text, blocks or blocks_of(text))
+    with span("fancychunk.chunklets.statement_counts"):
+        statements = np.concatenate(([0.0], np.cumsum(_statements(sentences))))
+    with span("fancychunk.chunklets.dp"):
+        if boundary_cost is None and statement_cost is None:
+            ends = cheapest_pieces(lengths, max_size, _costs(strengths, statements))
+        else:
+            asked = boundary_cost or _boundary_cost, statement_cost or _statement_cost
+            ends = _cheapest_by_call(lengths.tolist(), max_size, strengths, statements, *asked)
     return ["".join(sentences[start:end]) for start, end in pairwise([0, *ends])]
 
 

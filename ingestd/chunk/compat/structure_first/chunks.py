@@ -20,6 +20,7 @@ from ingestd.chunk.compat.structure_first.openings import begins_with_two_headin
 from ingestd.chunk.compat.structure_first.partition import Costs, cheapest_pieces
 from ingestd.chunk.compat.structure_first.protocols import ChunkletEmbedder, Matrix
 from ingestd.chunk.compat.structure_first.similarity import cut_costs
+from ingestd.chunk.tracing import Span, Value, span
 
 
 async def split_chunks(
@@ -62,7 +63,18 @@ async def chunk_texts(
     """As :func:`split_chunks`, of a text that may have been parsed already; the chunks' texts alone."""
     if max_size <= 0:
         raise ValidationError(f"max_size must be positive, got {max_size}")
+    attributes: dict[str, Value] = {"fancychunk.chunklets.count": len(chunklets), "fancychunk.max_size": max_size}
+    with span("fancychunk.split_chunks", attributes) as current:
+        texts = await _split(chunklets, embedder, max_size, blocks, current)
+        current.set_attribute("fancychunk.chunks.count", len(texts))
+    return texts
+
+
+async def _split(
+    chunklets: list[str], embedder: ChunkletEmbedder, max_size: int, blocks: Blocks | None, current: Span
+) -> list[str]:
     if not chunklets:
+        current.set_attribute("fancychunk.short_circuit", "empty")
         return []
     lengths = np.fromiter(map(len, chunklets), dtype=np.intp, count=len(chunklets))
     if lengths.max() > max_size:
@@ -72,11 +84,16 @@ async def chunk_texts(
         )
     text = "".join(chunklets)
     if len(chunklets) == 1 or len(text) <= max_size:
+        current.set_attribute("fancychunk.short_circuit", "single_chunklet" if len(chunklets) == 1 else "total_fits")
         return [text]
-    costs = cut_costs(chunklets, await embedder.embed_chunklets(list(chunklets)))
-    headed = begins_with_two_headings(chunklets, text, blocks or blocks_of(text))
-    badness = _badness(np.concatenate(([0], np.cumsum(lengths))), max_size, headed=headed)
-    ends = cheapest_pieces(lengths, max_size, badness, np.concatenate(([0.0], costs)))
+    vectors = await embedder.embed_chunklets(list(chunklets))
+    current.set_attribute("fancychunk.embedding.dim", int(np.shape(vectors)[-1]))
+    with span("fancychunk.chunks.partition_similarities"):
+        costs = cut_costs(chunklets, vectors)
+    with span("fancychunk.chunks.dp"):
+        headed = begins_with_two_headings(chunklets, text, blocks or blocks_of(text))
+        badness = _badness(np.concatenate(([0], np.cumsum(lengths))), max_size, headed=headed)
+        ends = cheapest_pieces(lengths, max_size, badness, np.concatenate(([0.0], costs)))
     return ["".join(chunklets[start:end]) for start, end in pairwise([0, *ends])]
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ingestd.chunk.compat.structure_first.chunk import Chunk
 from ingestd.chunk.compat.structure_first.constants import HEADING_PATH_SEPARATOR, MAX_HEADING_LEVELS
+from ingestd.chunk.tracing import Span, span
 
 _HEADING = re.compile(r"(#{1,6})(?=\s|\Z)[^\r\n]*")
 """Once it is known to begin a line; a literal first character makes the search fast."""
@@ -17,7 +18,10 @@ def heading_paths(chunks: list[Chunk]) -> list[tuple[str, ...]]:
     A chunk that begins with a heading has the path before that heading, as in the seed: often the previous section's.
     Lines that begin with ``#`` are headings even in code.
     """
-    return list(_paths(chunk.text for chunk in chunks))
+    with span("fancychunk.heading_paths") as current:
+        paths = list(_paths(chunk.text for chunk in chunks))
+        _describe(current, paths)
+    return paths
 
 
 def render_heading_path(path: tuple[str, ...]) -> str:
@@ -27,19 +31,26 @@ def render_heading_path(path: tuple[str, ...]) -> str:
 
 def enrich_with_headings(chunks: list[Chunk]) -> list[Chunk]:
     """Put before each text the headings in force; nothing else of the chunk changes."""
-    if all(chunk.heading_path is not None for chunk in chunks):
-        paths = [chunk.heading_path or () for chunk in chunks]
-    else:
-        paths = heading_paths(chunks)
-    return [
-        replace(chunk, text=render_heading_path(path) + chunk.text) if path else chunk
-        for chunk, path in zip(chunks, paths, strict=True)
-    ]
+    with span("fancychunk.enrich_with_headings") as current:
+        if all(chunk.heading_path is not None for chunk in chunks):
+            paths = [chunk.heading_path or () for chunk in chunks]
+        else:
+            paths = heading_paths(chunks)
+        _describe(current, paths)
+        return [
+            replace(chunk, text=render_heading_path(path) + chunk.text) if path else chunk
+            for chunk, path in zip(chunks, paths, strict=True)
+        ]
 
 
 def with_heading_paths(chunks: list[Chunk]) -> list[Chunk]:
     """The same chunks, knowing their paths among these."""
     return [replace(chunk, heading_path=path) for chunk, path in zip(chunks, heading_paths(chunks), strict=True)]
+
+
+def _describe(current: Span, paths: list[tuple[str, ...]]) -> None:
+    current.set_attribute("fancychunk.chunks.count", len(paths))
+    current.set_attribute("fancychunk.paths.non_empty", sum(map(bool, paths)))
 
 
 def _paths(texts: Iterable[str]) -> Iterable[tuple[str, ...]]:

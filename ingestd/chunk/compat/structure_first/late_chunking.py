@@ -12,6 +12,7 @@ from ingestd.chunk.compat.structure_first.headings import heading_paths, render_
 from ingestd.chunk.compat.structure_first.pooling import pooled
 from ingestd.chunk.compat.structure_first.protocols import Matrix, SegmentEmbedder
 from ingestd.chunk.compat.structure_first.segments import Segment, check_counts, plan_segments, preamble_tokens
+from ingestd.chunk.tracing import Span, Value, span
 
 
 async def embed_with_late_chunking(
@@ -61,21 +62,43 @@ async def embed_with_late_chunking(
     budget = _budget(max_tokens_per_segment, n_ctx)
     if not 0 <= preamble_fraction < 1:
         raise ValidationError(f"preamble_fraction must be at least 0 and below 1, got {preamble_fraction}")
-    if not chunks:
-        rows, _ = await embedder.embed_segment(["a"])
-        return np.zeros((0, np.asarray(rows).shape[1]))
-    texts = [chunk.text for chunk in chunks]
-    counts = await _counted(texts, embedder)
-    check_counts(counts, n_ctx)
-    headings = _headings(chunks) if include_headings else [""] * len(chunks)
-    heading_counts = await _heading_counts(headings, embedder)
-    segments = plan_segments(counts, heading_counts, budget, preamble_tokens(budget, preamble_fraction), n_ctx)
-    parts = await asyncio.gather(*(_embedded(segment, texts, headings, embedder) for segment in segments))
-    vectors = np.concatenate(parts)
+    attributes: dict[str, Value] = {
+        "fancychunk.chunks.count": len(chunks),
+        "fancychunk.preamble_fraction": preamble_fraction,
+        "fancychunk.normalize": normalize,
+        "fancychunk.include_headings": include_headings,
+        "fancychunk.embedder.n_ctx": n_ctx,
+        "fancychunk.embedder": type(embedder).__name__,
+    }
+    with span("fancychunk.embed_with_late_chunking", attributes) as current:
+        if not chunks:
+            current.set_attribute("fancychunk.segments.count", 0)
+            rows, _ = await embedder.embed_segment(["a"])
+            return np.zeros((0, np.asarray(rows).shape[1]))
+        headings = _headings(chunks) if include_headings else [""] * len(chunks)
+        budgets = budget, preamble_tokens(budget, preamble_fraction), n_ctx
+        vectors = await _pooled([chunk.text for chunk in chunks], headings, embedder, budgets, current)
     if not normalize:
         return vectors
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     return vectors / np.where(norms == 0, 1.0, norms)
+
+
+async def _pooled(
+    texts: list[str], headings: list[str], embedder: SegmentEmbedder, budgets: tuple[int, int, int], current: Span
+) -> Matrix:
+    budget, preamble_budget, n_ctx = budgets
+    current.set_attribute("fancychunk.budget", budget)
+    current.set_attribute("fancychunk.preamble_budget", preamble_budget)
+    counts = await _counted(texts, embedder)
+    check_counts(counts, n_ctx)
+    heading_counts = await _heading_counts(headings, embedder)
+    segments = plan_segments(counts, heading_counts, *budgets)
+    current.set_attribute("fancychunk.segments.count", len(segments))
+    parts = await asyncio.gather(*(_embedded(segment, texts, headings, embedder) for segment in segments))
+    vectors = np.concatenate(parts)
+    current.set_attribute("fancychunk.embedding.dim", vectors.shape[1])
+    return vectors
 
 
 def _budget(max_tokens_per_segment: int | None, n_ctx: int) -> int:

@@ -13,6 +13,7 @@ from ingestd.chunk.compat.structure_first.errors import ValidationError
 from ingestd.chunk.compat.structure_first.protocols import KnownProbabilities, SentenceSegmenter, Vector
 from ingestd.chunk.compat.structure_first.segmenters import punctuation_segmenter
 from ingestd.chunk.compat.structure_first.sentence_cuts import sentence_cuts
+from ingestd.chunk.tracing import Value, span
 
 _BLOCK_CHARS = 1 << 18
 """Characters whose white space is looked at in one go, to save memory."""
@@ -54,22 +55,47 @@ def split_sentences(
         When a length is negative, or when the segmenter is missing or gives a wrong number of probabilities.
     """
     _check_lengths(min_len, max_len)
-    if not document or document.isspace():
-        return []
-    if len(document) <= min_len:
-        return [document]
-    known = known_boundary_probas(document) if callable(known_boundary_probas) else known_boundary_probas
-    blocks = blocks_of(document) if known is None else None
-    return _split(document, min_len, max_len, segmenter, blocks, known)
+    return _traced(document, min_len, max_len, segmenter, None, known_boundary_probas)
 
 
 def sentences_of(document: str, max_len: int, segmenter: SentenceSegmenter | None, blocks: Blocks) -> list[str]:
     """As :func:`split_sentences`, of a text that was parsed already."""
+    return _traced(document, MIN_SENTENCE_CHARS, max_len, segmenter, blocks, None)
+
+
+def _traced(
+    document: str,
+    min_len: int,
+    max_len: int | None,
+    segmenter: SentenceSegmenter | None,
+    blocks: Blocks | None,
+    known: KnownProbabilities,
+) -> list[str]:
+    attributes: dict[str, Value] = {
+        "fancychunk.document.length": len(document),
+        "fancychunk.min_len": min_len,
+        "fancychunk.segmenter": getattr(segmenter, "__name__", type(segmenter).__name__),
+    }
+    if max_len is not None:
+        attributes["fancychunk.max_len"] = max_len
+    with span("fancychunk.split_sentences", attributes) as current:
+        short = _short_circuit(document, min_len)
+        if short:
+            current.set_attribute("fancychunk.short_circuit", short)
+            sentences = [document] if short == "below_min_len" else []
+        else:
+            sentences = _split(document, min_len, max_len, segmenter, blocks, known)
+        current.set_attribute("fancychunk.sentences.count", len(sentences))
+    return sentences
+
+
+def _short_circuit(document: str, min_len: int) -> str | None:
+    """Why the document is not split at all."""
+    if not document:
+        return "empty"
     if document.isspace():
-        return []
-    if len(document) <= MIN_SENTENCE_CHARS:
-        return [document]
-    return _split(document, MIN_SENTENCE_CHARS, max_len, segmenter, blocks, None)
+        return "whitespace_only"
+    return "below_min_len" if len(document) <= min_len else None
 
 
 def _check_lengths(min_len: int, max_len: int | None) -> None:
@@ -85,17 +111,26 @@ def _split(
     max_len: int | None,
     segmenter: SentenceSegmenter | None,
     blocks: Blocks | None,
-    known: ArrayLike | None,
+    known: KnownProbabilities,
 ) -> list[str]:
-    probabilities = _segmented(document, segmenter)
-    if known is not None:
-        _overrule(probabilities, _vector(known, len(document), "known_boundary_probas has"))
-    if blocks is not None:
-        _keep_headings(probabilities, document, blocks)
-    np.clip(probabilities, 0.0, 1.0, out=probabilities)
-    _shift_past_spaces(probabilities, document)
-    cuts = sentence_cuts(probabilities, min_len, max_len or len(document))
-    return [document[start:end] for start, end in pairwise([0, *cuts])]
+    known = known(document) if callable(known) else known
+    if known is None and blocks is None:
+        blocks = blocks_of(document)
+    with span("fancychunk.sentences.segmenter"):
+        probabilities = _segmented(document, segmenter)
+    with span("fancychunk.sentences.heading_override"):
+        if blocks is not None:
+            _keep_headings(probabilities, document, blocks)
+    with span("fancychunk.sentences.merge"):
+        if known is not None:
+            _overrule(probabilities, _vector(known, len(document), "known_boundary_probas has"))
+        np.clip(probabilities, 0.0, 1.0, out=probabilities)
+    with span("fancychunk.sentences.whitespace_trailing"):
+        _shift_past_spaces(probabilities, document)
+    with span("fancychunk.sentences.dp"):
+        cuts = sentence_cuts(probabilities, min_len, max_len or len(document))
+    with span("fancychunk.sentences.slice"):
+        return [document[start:end] for start, end in pairwise([0, *cuts])]
 
 
 def _segmented(document: str, segmenter: SentenceSegmenter | None) -> Vector:

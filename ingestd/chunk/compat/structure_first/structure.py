@@ -11,7 +11,8 @@ from ingestd.chunk.compat.structure_first.errors import ValidationError
 from ingestd.chunk.compat.structure_first.headings import with_heading_paths
 from ingestd.chunk.compat.structure_first.protocols import ChunkletEmbedder, SentenceSegmenter
 from ingestd.chunk.compat.structure_first.sentences import sentences_of
-from ingestd.chunk.compat.structure_first.units import plan_units
+from ingestd.chunk.compat.structure_first.units import Unit, plan_units
+from ingestd.chunk.tracing import Span, Value, span
 
 
 async def split_chunks_structure_first(
@@ -46,13 +47,26 @@ async def split_chunks_structure_first(
     """
     if max_size <= 0:
         raise ValidationError(f"max_size must be positive, got {max_size}")
-    chunks: list[Chunk] = []
-    for unit in plan_units(document, max_size, min_size=min_size):
-        text = document[unit.start : unit.end]
-        texts = await _split(text, embedder, max_size, segmenter) if unit.needs_model else [text]
-        places = accumulate(map(len, texts), initial=unit.start)
-        chunks += [Chunk(each, start, end) for each, (start, end) in zip(texts, pairwise(places), strict=True)]
-    return with_heading_paths(chunks)
+    if not document:
+        return []
+    attributes: dict[str, Value] = {"fancychunk.document.chars": len(document), "fancychunk.max_size": max_size}
+    with span("fancychunk.split_chunks_structure_first", attributes) as current:
+        units = plan_units(document, max_size, min_size=min_size)
+        chunks: list[Chunk] = []
+        for unit in units:
+            text = document[unit.start : unit.end]
+            texts = await _split(text, embedder, max_size, segmenter) if unit.needs_model else [text]
+            places = accumulate(map(len, texts), initial=unit.start)
+            chunks += [Chunk(each, start, end) for each, (start, end) in zip(texts, pairwise(places), strict=True)]
+        _describe(current, units)
+        return with_heading_paths(chunks)
+
+
+def _describe(current: Span, units: list[Unit]) -> None:
+    for name, needs_model in (("direct", False), ("fallback", True)):
+        chars = [unit.end - unit.start for unit in units if unit.needs_model is needs_model]
+        current.set_attribute(f"fancychunk.units.{name}", len(chars))
+        current.set_attribute(f"fancychunk.chars.{name}", sum(chars))
 
 
 async def _split(
