@@ -42,6 +42,9 @@ class _MarkdownConverter:
         decoded = decode(content)
         return markdown_document(decoded.text, name=name, encoding=decoded.encoding)
 
+    def document_of(self, text: str, name: str) -> Document:
+        return markdown_document(text, name=name)
+
 
 def markdown_document(text: str, *, name: str, encoding: str = "utf-8") -> Document:
     """Document of a Markdown text.

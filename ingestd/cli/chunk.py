@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ingestd.cli.arguments import Commands, add_command, positive
 from ingestd.cli.exit_codes import ExitCode
@@ -22,7 +22,7 @@ from ingestd.settings import ChunkerSettings, RootConverterSettings, RootEmbedde
 if TYPE_CHECKING:
     # Import numpy, which other commands have no use for.
     from ingestd.chunk import Chunked
-    from ingestd.cli.blocks import TypedBlocks
+    from ingestd.chunk.typed_blocks import TypedBlocks, Types
     from ingestd.ports.embedder import Embedder
 
 NOOP = "noop"
@@ -145,18 +145,18 @@ def file_of(invocation: Invocation, settings: Settings) -> Document:
     return converted(invocation.here / arguments.file, settings.converter, arguments.converter)
 
 
-def blocks_of(invocation: Invocation, types: Literal["known", "any"] = "known") -> "TypedBlocks | None":
-    """The typed blocks named, as :func:`~ingestd.cli.blocks.typed_blocks` reads them; ``None`` where a file is named."""
-    from ingestd.cli.blocks import typed_blocks
+def blocks_of(invocation: Invocation, types: "Types" = "known") -> "TypedBlocks | None":
+    """The typed blocks named, as :func:`~ingestd.cli.blocks.blocks_from_json` reads them; ``None`` where a file is named."""
+    from ingestd.cli.blocks import blocks_from_json
 
     named: str | None = invocation.arguments.blocks
     if named is None:
         return None
     if named == "-":
-        return typed_blocks(sys.stdin.read(), "standard input", types=types)
+        return blocks_from_json(sys.stdin.read(), "standard input", types=types)
     file = invocation.here / named
     try:
-        return typed_blocks(file.read_text(encoding="utf-8"), file.name, filename=file.stem, types=types)
+        return blocks_from_json(file.read_text(encoding="utf-8"), file.name, filename=file.stem, types=types)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{file} cannot be read: {error}") from error
 

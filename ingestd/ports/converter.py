@@ -55,3 +55,12 @@ class ReadsBytes(Protocol):
     def convert_bytes(self, content: bytes, name: str) -> Document:
         """What ``convert`` makes of a file of this content and name, with the same errors."""
         ...
+
+
+@runtime_checkable
+class ReadsText(Protocol):
+    """A converter that takes a text as it is."""
+
+    def document_of(self, text: str, name: str) -> Document:
+        """Document whose Markdown is the text, character for character; ``name`` is that of a file."""
+        ...

@@ -1,7 +1,6 @@
 """Random documents cut by the profile ``compat``: the packages' chunks, nothing lost unreported, all where they say."""
 
 import asyncio
-import json
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,7 @@ from ingestd.chunk import Chunked, ChunkOptions
 from ingestd.chunk.compat import grain_growth
 from ingestd.chunk.compat.chunking import given_blocks_chunked, seed_chunked
 from ingestd.chunk.compat.grain_document import Given
-from ingestd.cli.blocks import TypedBlocks, typed_blocks
+from ingestd.chunk.typed_blocks import TypedBlocks, typed_blocks
 from ingestd.errors import NotChunkable
 from ingestd.model.document import Document
 from ingestd_adapters.punctuation_segmenter import punctuation
@@ -24,7 +23,7 @@ CASES = range(120)
 
 
 def typed(one: Case) -> TypedBlocks:
-    return typed_blocks(json.dumps({"filename": one.filename, "blocks": one.blocks}), "drawn", types="any")
+    return typed_blocks(one.blocks, one.filename or "drawn")
 
 
 def options_of(one: Case) -> ChunkOptions:
