@@ -2,8 +2,9 @@
 
 ``split_sentences`` → ``split_chunklets`` → ``split_chunks``, or ``split_chunks_structure_first``, which makes chunks of whole
 sections and hands only those that are too large to the three stages; then ``heading_paths``, ``enrich_with_headings`` and
-``embed_with_late_chunking``. ``chunk_document`` does it all. Names, parameters, defaults, texts and offsets are the seed's,
-its faults included; the ``native`` profile mends those.
+``embed_with_late_chunking``. ``chunk_document`` does it all. What is asynchronous has a form with ``_sync`` behind its name,
+for callers without an event loop. Names, parameters, defaults, texts and offsets are the seed's, its faults included; the
+``native`` profile mends those.
 
 What differs on purpose, each with a test:
 
@@ -15,10 +16,18 @@ What differs on purpose, each with a test:
 - Embeddings that are not finite are a ``ValidationError``; the seed fails an assertion, or gives nonsense. So is a segmenter's
   NaN.
 - ``segmenter=None`` downloads a model in the seed; here it is a ``ValidationError``, raised only where a segmenter is needed.
+- ``chunk_documents`` names the document that failed, takes any iterable, and leaves nothing in work behind an error.
 - Errors are also ``ValueError`` and :class:`ingestd.errors.IngestdError`; messages name the parameter and the way out.
 """
 
 from ingestd.chunk.compat.structure_first import constants, embedders, errors, segmenters
+from ingestd.chunk.compat.structure_first.blocking import (
+    chunk_document_sync,
+    chunk_documents_sync,
+    embed_with_late_chunking_sync,
+    split_chunks_structure_first_sync,
+    split_chunks_sync,
+)
 from ingestd.chunk.compat.structure_first.chunk import Chunk
 from ingestd.chunk.compat.structure_first.chunklets import split_chunklets
 from ingestd.chunk.compat.structure_first.chunks import split_chunks
@@ -68,9 +77,12 @@ __all__ = [
     "ValidationError",
     "ZeroNormEmbeddingError",
     "chunk_document",
+    "chunk_document_sync",
     "chunk_documents",
+    "chunk_documents_sync",
     "constants",
     "embed_with_late_chunking",
+    "embed_with_late_chunking_sync",
     "embedders",
     "enrich_with_headings",
     "errors",
@@ -83,5 +95,7 @@ __all__ = [
     "split_chunklets",
     "split_chunks",
     "split_chunks_structure_first",
+    "split_chunks_structure_first_sync",
+    "split_chunks_sync",
     "split_sentences",
 ]
