@@ -22,11 +22,28 @@ _Made = TypeVar("_Made")
 def structure_first_chunked(
     document: Document, count: TokenCounter, segmenter: Segmenter, embed: Embed, *, max_size: int, min_size: int
 ) -> Chunked:
+    """As :func:`structure_first_chunked_async`, with an embedding function that does not wait."""
+    return completed(
+        structure_first_chunked_async(
+            document, count, probabilities(segmenter), Embedding(embed), max_size=max_size, min_size=min_size
+        )
+    )
+
+
+async def structure_first_chunked_async(
+    document: Document,
+    count: TokenCounter,
+    segmenter: seed.SentenceSegmenter,
+    embedder: seed.ChunkletEmbedder,
+    *,
+    max_size: int,
+    min_size: int | None,
+) -> Chunked:
     """Chunks of the document's Markdown, as the published package cuts it.
 
     Parameters
     ----------
-    embed
+    segmenter, embedder
         Asked for what is over ``max_size`` alone.
     max_size, min_size
         In characters.
@@ -42,10 +59,9 @@ def structure_first_chunked(
     FancyChunkError
         As :func:`~ingestd.chunk.compat.structure_first.structure.split_chunks_structure_first` does.
     """
-    cut = seed.split_chunks_structure_first(
-        document.markdown, Embedding(embed), max_size, min_size=min_size, segmenter=probabilities(segmenter)
+    made = await seed.split_chunks_structure_first(
+        document.markdown, embedder, max_size, min_size=min_size, segmenter=segmenter
     )
-    made = completed(cut)
     laid_out = ground(document)
     counts = count([one.text for one in made])
     return Chunked(

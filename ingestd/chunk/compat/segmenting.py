@@ -24,6 +24,13 @@ class _Tells(Protocol):
         ...
 
 
+def as_segmenter(given: Segmenter | SentenceSegmenter | None) -> Segmenter | None:
+    """What was given, with probabilities in the shape of a segmenter that no other profile can use."""
+    if given is None or hasattr(given, "split"):
+        return given  # type: ignore[return-value]  # told apart by its method
+    return _Telling(given)  # pyright: ignore[reportArgumentType]  # told apart by its method
+
+
 def probabilities(segmenter: Segmenter) -> SentenceSegmenter:
     """The segmenter as the stages of the published package call it.
 
@@ -45,3 +52,28 @@ def probabilities(segmenter: Segmenter) -> SentenceSegmenter:
         return found
 
     return ends
+
+
+class _Telling:
+    """Probabilities of sentences' ends, where a segmenter is expected."""
+
+    name = "probabilities"
+
+    def __init__(self, tell: SentenceSegmenter) -> None:
+        self._tell = tell
+
+    def __call__(self, document: str, /) -> ArrayLike:
+        return self._tell(document)
+
+    def split(self, text: str) -> list[str]:
+        """Refuses.
+
+        Raises
+        ------
+        ValueError
+            Always: only the profile ``compat`` reads probabilities.
+        """
+        raise ValueError(
+            f"segmenter gives probabilities, and {len(text)} characters are to be split: pass one with split(), or "
+            'choose the profile "compat", which reads probabilities'
+        )
