@@ -107,7 +107,7 @@ class Crew:
             child.call({"do": "prepare"}, self._chunking)
         except ChildDied as error:
             raise ConfigurationError(
-                f"{error} over make_count or make_segmenter: pass processes=1 to run them in this process and see why"
+                f"{error} over what makes the counter or the segmenter: pass processes=1 to run them in this process and see why"
             ) from error
         return child
 
@@ -122,7 +122,7 @@ def _chunked(child: Child, document: Document) -> Chunked:
 
 
 def _parcel(chunking: Chunking) -> bytes:
-    for name in ("make_count", "make_segmenter"):
+    for name in ("make_count", "make_segmenter", "make_embed"):
         try:
             packed(getattr(chunking, name))
         except Exception as error:  # PicklingError, AttributeError, TypeError, or what its own methods raise

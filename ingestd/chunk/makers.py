@@ -1,12 +1,12 @@
 """How each of many documents is chunked, in a form that another process can be given."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
 from ingestd import registry
-from ingestd.chunk.chunking import Chunked, chunk
+from ingestd.chunk.chunking import Chunked, Embed, chunk
 from ingestd.chunk.options import ChunkOptions
 from ingestd.errors import ConfigurationError, IngestdError
 from ingestd.model.document import Document
@@ -15,21 +15,39 @@ from ingestd.ports.segmenter import Segmenter
 
 MakeCount = Callable[[], TokenCounter]
 MakeSegmenter = Callable[[], Segmenter]
+MakeEmbed = Callable[[], Embed]
 _Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunking:
-    """What :func:`ingestd.chunk.chunk` is given beside the document, made where it is needed."""
+    """What :func:`ingestd.chunk.chunk` is given beside the document, made once in each process that needs it.
 
-    options: ChunkOptions
+    What makes something is a function of a module that can be imported, or a :func:`functools.partial` of one.
+    """
+
     make_count: MakeCount
-    make_segmenter: MakeSegmenter
+    """Makes the token counter; see :func:`named_counter`."""
     max_tokens: int
+    """The embedder's limit, special tokens included."""
+    options: ChunkOptions = field(default_factory=ChunkOptions)
+    make_segmenter: MakeSegmenter = field(default_factory=lambda: named_segmenter("sentencex"))
+    """Makes the segmenter; see :func:`named_segmenter`."""
+    make_embed: MakeEmbed | None = None
+    """Makes what structure-first in the profile ``compat`` embeds with; nothing else does."""
 
 
-def tools(chunking: Chunking) -> tuple[TokenCounter, Segmenter]:
-    """Make the token counter and the segmenter.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What the makers made."""
+
+    count: TokenCounter
+    segmenter: Segmenter
+    embed: Embed | None
+
+
+def tools(chunking: Chunking) -> Tools:
+    """Make them.
 
     Raises
     ------
@@ -38,27 +56,27 @@ def tools(chunking: Chunking) -> tuple[TokenCounter, Segmenter]:
     IngestdError
         As the makers raise it: an engine that is not installed, an option that is wrong.
     """
-    return _made("make_count", chunking.make_count), _made("make_segmenter", chunking.make_segmenter)
+    return Tools(
+        count=_made("make_count", chunking.make_count),
+        segmenter=_made("make_segmenter", chunking.make_segmenter),
+        embed=None if chunking.make_embed is None else _made("make_embed", chunking.make_embed),
+    )
 
 
-def ready(chunking: Chunking) -> Callable[[Document], Chunked]:
-    """Make the tools; return what chunks a document with them.
-
-    Raises
-    ------
-    IngestdError
-        As :func:`tools` does.
-    """
-    count, segmenter = tools(chunking)
-
-    def chunked(document: Document) -> Chunked:
-        return chunk(document, chunking.options, count, segmenter, max_tokens=chunking.max_tokens)
-
-    return chunked
+def chunk_with(made: Tools, chunking: Chunking, document: Document) -> Chunked:
+    """Chunks of a document."""
+    return chunk(
+        document,
+        chunking.options,
+        made.count,
+        made.segmenter,
+        max_tokens=chunking.max_tokens,
+        embed=made.embed,
+    )
 
 
 def named_counter(embedder: str, options: Mapping[str, object] | None = None) -> MakeCount:
-    """Makes the token counter of a registered embedder, wherever it is called.
+    """What makes the token counter of a registered embedder, wherever it is called.
 
     Parameters
     ----------
@@ -71,7 +89,7 @@ def named_counter(embedder: str, options: Mapping[str, object] | None = None) ->
 
 
 def named_segmenter(segmenter: str, options: Mapping[str, object] | None = None) -> MakeSegmenter:
-    """Makes a registered segmenter, wherever it is called.
+    """What makes a registered segmenter, wherever it is called.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from ingestd.chunk.chunking import Chunked
 from ingestd.chunk.crew import Crew
 from ingestd.chunk.drawing import drawn
 from ingestd.chunk.failed import attempt
-from ingestd.chunk.makers import Chunking, MakeCount, MakeSegmenter, ready, tools
-from ingestd.chunk.options import ChunkOptions, sizes_of
+from ingestd.chunk.makers import Chunking, chunk_with, tools
+from ingestd.chunk.options import sizes_of
 from ingestd.chunk.tracing import Span, Value, begun, within
 from ingestd.chunk.unblocked import chunk_async
 from ingestd.model.document import Document
@@ -22,13 +22,7 @@ _IN_HAND = 2
 
 
 def chunk_documents(
-    documents: Iterable[Document],
-    options: ChunkOptions,
-    make_count: MakeCount,
-    make_segmenter: MakeSegmenter,
-    *,
-    max_tokens: int,
-    processes: int | None = None,
+    documents: Iterable[Document], chunking: Chunking, *, processes: int | None = None
 ) -> Generator[Chunked, None, None]:
     """Chunk one document after the other, several at once.
 
@@ -36,11 +30,6 @@ def chunk_documents(
     ----------
     documents
         Taken as they are needed: at most two for each process are in hand, so a generator of any length will do.
-    options, max_tokens
-        As for :func:`ingestd.chunk.chunk`.
-    make_count, make_segmenter
-        Make the token counter, the segmenter, once in each process: functions of a module that can be imported, or what
-        :func:`named_counter` and :func:`named_segmenter` give.
     processes
         Worker processes, at most; as many as this process may use processors when ``None``. With 0 or 1 all is done in
         this process, a document when it is asked for.
@@ -53,27 +42,21 @@ def chunk_documents(
     Raises
     ------
     ValueError
-        When an option is out of its range, or ``make_count`` or ``make_segmenter`` cannot be given to another process.
+        When an option is out of its range, or what makes a tool cannot be given to another process; at once.
     DocumentFailed
         At the place of the first document that cannot be chunked, or whose process died; names it. Nothing is yielded
         after it.
     ConfigurationError, AdapterUnavailable
-        When the counter or the segmenter cannot be made.
+        When a tool cannot be made.
     """
-    chunking, most = _checked(options, make_count, make_segmenter, max_tokens, processes)
+    most = _checked(chunking, processes)
     if most < 2:
         return _here(documents, chunking)
     return _in_processes(documents, Crew(chunking, most), chunking, most)
 
 
 def chunk_documents_async(
-    documents: Iterable[Document] | AsyncIterable[Document],
-    options: ChunkOptions,
-    make_count: MakeCount,
-    make_segmenter: MakeSegmenter,
-    *,
-    max_tokens: int,
-    processes: int | None = None,
+    documents: Iterable[Document] | AsyncIterable[Document], chunking: Chunking, *, processes: int | None = None
 ) -> AsyncGenerator[Chunked, None]:
     """As :func:`chunk_documents`, for a caller in an event loop, which is never blocked.
 
@@ -81,24 +64,17 @@ def chunk_documents_async(
     process chunks. When the task that runs the generator is cancelled, or the generator is closed, the processes end at
     once, and a thread at its next call of the token counter.
     """
-    chunking, most = _checked(options, make_count, make_segmenter, max_tokens, processes)
+    most = _checked(chunking, processes)
     if most < 2:
         return _in_a_thread(documents, chunking)
     return _awaited(documents, Crew(chunking, most), chunking, most)
 
 
-def _checked(
-    options: ChunkOptions,
-    make_count: MakeCount,
-    make_segmenter: MakeSegmenter,
-    max_tokens: int,
-    processes: int | None,
-) -> tuple[Chunking, int]:
-    sizes_of(options)
+def _checked(chunking: Chunking, processes: int | None) -> int:
+    sizes_of(chunking.options)
     if processes is not None and processes < 0:
         raise ValueError(f"processes must be at least 0; got {processes}")
-    chunking = Chunking(options=options, make_count=make_count, make_segmenter=make_segmenter, max_tokens=max_tokens)
-    return chunking, _processors() if processes is None else processes
+    return _processors() if processes is None else processes
 
 
 def _processors() -> int:
@@ -108,13 +84,13 @@ def _processors() -> int:
 
 
 def _here(documents: Iterable[Document], chunking: Chunking) -> Generator[Chunked, None, None]:
-    chunked = ready(chunking)
+    made = tools(chunking)
     with _traced(chunking, 0) as span:
         for index, document in enumerate(documents):
             span.set_attribute(_COUNT, index + 1)
             with within(span), attempt(index, document.title):
-                made = chunked(document)
-            yield made
+                chunked = chunk_with(made, chunking, document)
+            yield chunked
 
 
 def _in_processes(
@@ -134,17 +110,22 @@ def _in_processes(
 async def _in_a_thread(
     documents: Iterable[Document] | AsyncIterable[Document], chunking: Chunking
 ) -> AsyncGenerator[Chunked, None]:
-    count, segmenter = await asyncio.to_thread(tools, chunking)
+    made = await asyncio.to_thread(tools, chunking)
     index = 0
     with _traced(chunking, 0) as span:
         async with contextlib.aclosing(drawn(documents)) as source:
             async for document in source:
                 span.set_attribute(_COUNT, index + 1)
                 with within(span), attempt(index, document.title):
-                    made = await chunk_async(
-                        document, chunking.options, count, segmenter, max_tokens=chunking.max_tokens
+                    chunked = await chunk_async(
+                        document,
+                        chunking.options,
+                        made.count,
+                        made.segmenter,
+                        max_tokens=chunking.max_tokens,
+                        embed=made.embed,
                     )
-                yield made
+                yield chunked
                 index += 1
 
 

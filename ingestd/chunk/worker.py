@@ -6,28 +6,26 @@ Requests, each one frame: ``{"do": "prepare"}`` with a :class:`~ingestd.chunk.ma
 
 import sys
 import traceback
-from collections.abc import Callable
 from typing import Any
 
 from ingestd.children import Answerer, Reply, serve
-from ingestd.chunk.chunking import Chunked
-from ingestd.chunk.makers import Chunking, ready
+from ingestd.chunk.makers import Chunking, Tools, chunk_with, tools
 from ingestd.chunk.parcel import packed, unpacked
 from ingestd.errors import ConfigurationError
-from ingestd.model.document import Document
 
 
 def answer_with(arguments: dict[str, Any]) -> Answerer:
     """Find modules where the parent does; return what answers ``prepare``, then ``chunk``."""
     sys.path[:] = arguments["path"]
-    chunked: list[Callable[[Document], Chunked]] = []
+    prepared: list[tuple[Tools, Chunking]] = []
 
     def answer(request: dict[str, Any], blob: bytes) -> Reply:
         if request["do"] == "prepare":
-            chunked.append(ready(_chunking(blob)))
+            chunking = _chunking(blob)
+            prepared.append((tools(chunking), chunking))
             return {}, b""
         try:
-            return {}, packed(chunked[0](unpacked(blob)))
+            return {}, packed(chunk_with(*prepared[0], unpacked(blob)))
         except Exception as error:  # noqa: BLE001  # one attempt at one document: the parent raises it
             return {"raised": True}, _packed_error(error)
 
@@ -39,7 +37,7 @@ def _chunking(blob: bytes) -> Chunking:
         chunking: Chunking = unpacked(blob)
     except (AttributeError, ImportError) as error:
         raise ConfigurationError(
-            f"make_count or make_segmenter cannot be found by another process ({error}): define it at the top level of a "
+            f"what makes the counter or the segmenter cannot be found by another process ({error}): define it at the top level of a "
             "module that can be imported, which a script or a notebook is not, or pass processes=1"
         ) from error
     return chunking

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from ingestd.ports.segmenter import Segmenter
 from ingestd_adapters.punctuation_segmenter import punctuation
 from tests.unit.chunk.build import words
@@ -23,6 +25,14 @@ def make_words() -> Callable[[Sequence[str]], list[int]]:
 
 def make_punctuation() -> Segmenter:
     return punctuation()
+
+
+def make_ones() -> Callable[[list[str]], np.ndarray]:
+    return ones
+
+
+def ones(texts: list[str]) -> np.ndarray:
+    return np.ones((len(texts), 2))
 
 
 def make_deadly() -> Callable[[Sequence[str]], list[int]]:

@@ -8,13 +8,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ingestd.chunk import Chunked, ChunkOptions, chunk
 from ingestd.chunk.failed import DocumentFailed
-from ingestd.chunk.makers import named_counter, named_segmenter
+from ingestd.chunk.makers import Chunking, named_counter, named_segmenter
 from ingestd.chunk.many import chunk_documents, chunk_documents_async
 from ingestd.errors import ConfigurationError
 from ingestd.model.document import Block, BlockType, Document
@@ -38,21 +39,23 @@ def overlapping() -> Document:
     return Document(title="Overlapping", markdown="ab", blocks=tuple(blocks))
 
 
+def chunking(make_count: Callable[[], Callable], options: ChunkOptions = OPTIONS) -> Chunking:
+    return Chunking(
+        options=options, make_count=make_count, make_segmenter=makers.make_punctuation, max_tokens=MAX_TOKENS
+    )
+
+
 def many(
     documents: Iterable[Document],
     processes: int,
     make_count: Callable[[], Callable] = makers.make_words,
     options: ChunkOptions = OPTIONS,
 ):
-    return chunk_documents(
-        documents, options, make_count, makers.make_punctuation, max_tokens=MAX_TOKENS, processes=processes
-    )
+    return chunk_documents(documents, chunking(make_count, options), processes=processes)
 
 
 def many_async(documents: object, processes: int, make_count: Callable[[], Callable] = makers.make_words):
-    return chunk_documents_async(
-        documents, OPTIONS, make_count, makers.make_punctuation, max_tokens=MAX_TOKENS, processes=processes
-    )
+    return chunk_documents_async(documents, chunking(make_count), processes=processes)
 
 
 def alone(made: Document) -> Chunked:
@@ -108,9 +111,13 @@ def test_no_documents_give_nothing(processes: int) -> None:
 
 
 def test_the_tools_are_found_by_their_names() -> None:
-    made = chunk_documents(
-        [manual(1)], OPTIONS, named_counter("hash", {"max_tokens": 64}), named_segmenter("punctuation"), max_tokens=64
+    named = Chunking(
+        options=OPTIONS,
+        make_count=named_counter("hash", {"max_tokens": 64}),
+        make_segmenter=named_segmenter("punctuation"),
+        max_tokens=64,
     )
+    made = chunk_documents([manual(1)], named)
     assert [len(one.chunks) > 1 for one in made] == [True]
 
 
@@ -186,7 +193,7 @@ def test_a_counter_that_cannot_be_made_is_named(processes: int) -> None:
 
 
 def test_a_counter_that_ends_its_process_is_told() -> None:
-    with pytest.raises(ConfigurationError, match=r"exit status 3\) over make_count .* processes=1"):
+    with pytest.raises(ConfigurationError, match=r"exit status 3\) over what makes the counter .* processes=1"):
         list(many([manual(1)], 2, makers.make_end))
 
 
@@ -204,6 +211,16 @@ def test_a_maker_of_a_script_is_refused_with_the_way_out(monkeypatch: pytest.Mon
     monkeypatch.setattr(sys.modules["__main__"], "make_in_script", make_in_script, raising=False)
     with pytest.raises(ConfigurationError, match="top level of a module that can be imported"):
         list(many([manual(1)], 2, make_in_script))
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_the_published_chunkers_are_used_the_same_way(processes: int) -> None:
+    options = ChunkOptions(profile="compat", max_size=100)
+    compat = replace(chunking(makers.make_words, options), make_embed=makers.make_ones)
+    made = manual(2)
+    expected = chunk(made, options, words, punctuation(), max_tokens=MAX_TOKENS, embed=makers.ones)
+    assert len(expected.chunks) > 2
+    assert asyncio.run(taken(chunk_documents_async([made], compat, processes=processes))) == [expected]
 
 
 def test_no_process_is_left_when_the_generator_is_closed(tmp_path: Path) -> None:

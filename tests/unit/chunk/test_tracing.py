@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from ingestd.chunk import tracing  # noqa: E402
 from ingestd.chunk.compat import structure_first  # noqa: E402
 from ingestd.chunk.compat.grain_growth import chunk_document as grain_growth  # noqa: E402
+from ingestd.chunk.makers import Chunking  # noqa: E402
 from ingestd.chunk.many import chunk_documents  # noqa: E402
 from ingestd.chunk.options import ChunkOptions  # noqa: E402
 from tests.unit.chunk import makers  # noqa: E402
@@ -197,10 +198,13 @@ def test_a_stage_that_fails_says_so(spans: Callable[[], Spans], monkeypatch: pyt
 
 def test_many_documents_of_the_native_chunkers_are_one_span(spans: Callable[[], Spans]) -> None:
     given = [document(("paragraph", sentences(3))) for _ in range(2)]
-    options = ChunkOptions(name="grain-growth")
-    list(
-        chunk_documents(given, options, makers.make_words, makers.make_punctuation, max_tokens=MAX_TOKENS, processes=0)
+    chunking = Chunking(
+        options=ChunkOptions(name="grain-growth"),
+        make_count=makers.make_words,
+        make_segmenter=makers.make_punctuation,
+        max_tokens=MAX_TOKENS,
     )
+    list(chunk_documents(given, chunking, processes=0))
     recorded = spans()
     assert recorded[0] == (
         "ingestd.chunk_documents",
