@@ -53,6 +53,7 @@ from ingestd.chunk.compat.structure_first.protocols import (
     SegmentEmbedder,
     SentenceSegmenter,
 )
+from ingestd.chunk.compat.structure_first.sat import SaTSegmenter
 from ingestd.chunk.compat.structure_first.segmenters import precomputed_segmenter, punctuation_segmenter
 from ingestd.chunk.compat.structure_first.sentences import split_sentences
 from ingestd.chunk.compat.structure_first.structure import split_chunks_structure_first
@@ -68,6 +69,7 @@ __all__ = [
     "OptimizationFailedError",
     "OversizedChunkletError",
     "OversizedSentenceError",
+    "SaTSegmenter",
     "SegmentEmbedder",
     "SegmenterError",
     "SentenceExceedsContextError",

@@ -1,4 +1,4 @@
-"""Segmenters that need no model."""
+"""Segmenters: by punctuation, by given probabilities, by SaT models."""
 
 import re
 from collections.abc import Callable
@@ -8,6 +8,18 @@ from numpy.typing import ArrayLike
 
 from ingestd.chunk.compat.structure_first.constants import PUNCTUATION_PROBABILITY
 from ingestd.chunk.compat.structure_first.protocols import SentenceSegmenter, Vector
+from ingestd.chunk.compat.structure_first.sat import SaTSegmenter, sat_3l, sat_9l, sat_12l, sat_default
+
+__all__ = [
+    "SaTSegmenter",
+    "precomputed_segmenter",
+    "punctuation",
+    "punctuation_segmenter",
+    "sat_3l",
+    "sat_9l",
+    "sat_12l",
+    "sat_default",
+]
 
 _END = re.compile(r"[.!?](?=\s|\Z)")
 
