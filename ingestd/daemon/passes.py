@@ -148,6 +148,7 @@ def reindex(owner: Owner, arguments: dict[str, Any], hooks: Hooks) -> dict[str, 
     mark_stale(parts, stale_documents(parts, ids))
     done = pass_over.settle_all(parts, tally, Settling[int](parts.settle_seconds))
     return sync_document(parts, tally) | {
+        "vanished": _vanished(parts, ids),
         "paused": sorted(done.paused),
         "stopped": done.stopped,
         "stale": count_stale(parts, ids),

@@ -23,14 +23,17 @@ def look_for(parts: Parts, missing: Sequence[SourceRow], tally: Tally) -> None:
     folders: dict[int, set[bytes]] = defaultdict(set)
     for source in missing:
         folders[source.root_id].add(source.path.rpartition(b"/")[0])
+    there: set[int] = set()
     for root_id, directories in folders.items():
         found = Tally()
         if scan_root(parts, parts.roots[root_id], found, directories=directories, deep=False):
+            there.add(root_id)
             tally.touch_all(found)
     with parts.ledger.read() as transaction:
         now = {source.id: source for source in sources.by_ids(transaction, [source.id for source in missing])}
     for before in missing:
-        after = now.get(before.id)
+        # Below a root that vanished nothing is due until it is back.
+        after = now.get(before.id) if before.root_id in there else None
         if after is not None and (after.state, after.seq) == ("pending", before.seq):
             why = TransientError(f"{display(after.path)}: not found, and its folder does not tell whether it is gone")
             record_failure(parts, Failed(source=after, stage="stage", stage_digest="", error=why))

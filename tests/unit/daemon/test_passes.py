@@ -346,10 +346,11 @@ def test_a_reindex_while_a_root_is_not_mounted_loses_nothing_of_it(site: Site, r
     away = unmount(site)
     if rebuild:
         other_embedder(site)
-        reindex(site, force=True)
     else:
         site.chunker = ChunkOptions(max_size=40)
-        reindex(site)
+    document = reindex(site, force=rebuild)
+    assert [one["root"] for one in document["vanished"]] == ["docs"]
+    assert (document["deferred"], code_of(document)) == ([], ExitCode.AMISS)
     assert site.texts() == before
     assert site.root_state() == "vanished"
     site.write("stray.md", "Not of this root.\n", root="docs")
