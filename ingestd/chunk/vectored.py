@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingestd.chunk.chunking import Chunked
+from ingestd.chunk.chunking import Chunked, Embed
 from ingestd.chunk.drawing import drawn
 from ingestd.chunk.failed import attempt
 
@@ -30,9 +30,7 @@ class Embedded:
     """A row for a chunk, in their order; shape ``(0, 0)`` where there is none."""
 
 
-def embed_chunked(
-    chunked: Iterable[Chunked], embed: Callable[[Sequence[str]], Rows]
-) -> Generator[Embedded, None, None]:
+def embed_chunked(chunked: Iterable[Chunked], embed: Embed) -> Generator[Embedded, None, None]:
     """Embed one document after the other, the next ones being chunked meanwhile.
 
     Parameters
@@ -70,7 +68,7 @@ def embed_chunked(
 
 async def embed_chunked_async(
     chunked: Iterable[Chunked] | AsyncIterable[Chunked],
-    embed: Callable[[Sequence[str]], Awaitable[Rows]],
+    embed: Callable[[list[str]], Awaitable[Rows]],
     *,
     concurrency: int = _AHEAD,
 ) -> AsyncGenerator[Embedded, None]:
@@ -111,14 +109,14 @@ async def embed_chunked_async(
             await chunked.aclose()
 
 
-def _embedded(index: int, chunked: Chunked, embed: Callable[[Sequence[str]], Rows]) -> Embedded:
+def _embedded(index: int, chunked: Chunked, embed: Embed) -> Embedded:
     if not chunked.chunks:
         return _empty(chunked)
     with attempt(index, chunked.chunks[0].title):
         return _checked(chunked, embed(_texts(chunked)))
 
 
-async def _embedded_async(index: int, chunked: Chunked, embed: Callable[[Sequence[str]], Awaitable[Rows]]) -> Embedded:
+async def _embedded_async(index: int, chunked: Chunked, embed: Callable[[list[str]], Awaitable[Rows]]) -> Embedded:
     if not chunked.chunks:
         return _empty(chunked)
     with attempt(index, chunked.chunks[0].title):
