@@ -110,6 +110,24 @@ def test_a_fault_at_the_top_is_not_said_again_for_each_root(tmp_path: Path) -> N
         ("[store]\napi_key_file = 'absent'\n", "2: store.api_key_file:"),
         ("[chunker]\nmin_size = 90\nmax_size = 80\n", "2: chunker.min_size: 90 is more than max_size (80)"),
         ("[chunker]\nunit = 'chars'\nmax_size = 63\n", "3: chunker.max_size: 63 chars leave no room"),
+        (
+            "[chunker]\nprofile = 'compact'\n",
+            "2: chunker.profile: 'compact' is none of 'native' or 'compat'; did you mean",
+        ),
+        ("[chunker]\nprofil = 'compat'\n", "2: chunker.profil: unknown key; did you mean 'profile'?"),
+        ("[chunker]\nunit = 'char'\n", "2: chunker.unit: 'char' is none of 'tokens' or 'chars'; did you mean 'chars'?"),
+        (
+            "[chunker]\nprofile = 'compat'\nunit = 'tokens'\n",
+            '3: chunker.unit: the profile "compat" counts characters, as the published packages do: set unit = "chars"',
+        ),
+        (
+            "[chunker]\nprofile = 'compat'\ntarget_size = 90\n",
+            '3: chunker.target_size: structure-first in the profile "compat" has no target_size',
+        ),
+        (
+            "[chunker]\nname = 'grain-growth'\nprofile = 'compat'\nmin_size = 90\n",
+            '4: chunker.min_size: grain-growth in the profile "compat" has no min_size',
+        ),
         ("[embedder]\nmodel_dir = 'absent'\n", "2: embedder.model_dir:"),
         ("[chunker]\nsegmenter_model_dir = 'absent'\n", "2: chunker.segmenter_model_dir:"),
         ("[chunker]\nsegmenter_revision = 'main'\n", "2: chunker.segmenter_revision: 'main' does not match"),
@@ -120,6 +138,18 @@ def test_a_fault_at_the_top_is_not_said_again_for_each_root(tmp_path: Path) -> N
 def test_a_wrong_value_is_named_with_what_was_expected(tmp_path: Path, text: str, expected: str) -> None:
     (finding,) = refused(tmp_path, text)
     assert finding.startswith(expected)
+
+
+def test_a_root_of_the_other_profile_is_told_of_the_unit_that_it_inherits(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    top = "[chunker]\nunit = 'tokens'\n" + FOLDER_OF_ROOT + "[root.chunker]\nprofile = 'compat'\n"
+    (finding,) = refused(tmp_path, top)
+    assert (
+        'root[0].chunker.unit: the profile "compat" counts characters' in finding or "root[1].chunker.unit" in finding
+    )
+    settings = load(written(tmp_path, top + "unit = 'chars'\nmax_size = 50\n"))
+    assert (settings.roots[0].chunker.profile, settings.roots[0].chunker.max_size) == ("compat", 50)
+    assert settings.chunker.profile == "native"
 
 
 def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:

@@ -62,10 +62,27 @@ def test_each_option_that_changes_the_chunks_changes_the_stage(wiring: Wiring) -
                 ChunkerSettings(max_size=120),
                 ChunkerSettings(unit="chars"),
                 ChunkerSettings(segmenter="punctuation"),
+                ChunkerSettings(profile="compat"),
+                ChunkerSettings(profile="compat", max_size=900),
+                ChunkerSettings(profile="compat", segmenter="punctuation"),
+                ChunkerSettings(profile="compat", name="grain-growth"),
             )
         )
     }
-    assert len(made) == 5
+    assert len(made) == 9
+
+
+def test_the_embedder_is_part_of_the_chunking_where_it_says_where_to_cut(wiring: Wiring) -> None:
+    compat = ChunkerSettings(profile="compat")
+    small = wiring.engines(root("one", chunker=compat)).chunk_stage
+    other = RootEmbedderSettings(name="hash", dimension=32)
+    large = wiring.engines(RootSettings(name="two", path=Path("/nowhere"), embedder=other, chunker=compat)).chunk_stage
+    assert small.digest != large.digest
+
+
+def test_a_setting_that_the_package_does_not_know_is_refused_with_the_way_out() -> None:
+    with pytest.raises(ConfigurationError, match=r"\[chunker\]: target_size is unknown to structure-first"):
+        chunk_options(ChunkerSettings(profile="compat", target_size=90))
 
 
 def test_another_vector_space_is_another_embedder(wiring: Wiring) -> None:
