@@ -51,9 +51,8 @@ def test_blocks_give_what_the_package_gives_for_them(seed: int) -> None:
     one = case(seed)
     options, blocks = options_of(one), typed(one)
     made = given(blocks, options)
-    expected, _ = grain_growth.chunk_document(
-        one.blocks, one.filename or "drawn", options.target_size or 0, options.max_size or 0
-    )
+    sizes = options.target_size or 0, options.max_size or 0
+    expected, _ = grain_growth.chunk_document(one.blocks, one.filename or "drawn", *sizes)  # type: ignore[arg-type]  # plain dicts
     assert [(c.text, c.body) for c in made.chunks] == [(c["text"], c["body"]) for c in expected]
     assert [dict(row["metadata"]) for row in made.seeds] == [c["metadata"] for c in expected]
 

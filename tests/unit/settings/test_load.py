@@ -144,9 +144,7 @@ def test_a_root_of_the_other_profile_is_told_of_the_unit_that_it_inherits(tmp_pa
     (tmp_path / "docs").mkdir()
     top = "[chunker]\nunit = 'tokens'\n" + FOLDER_OF_ROOT + "[root.chunker]\nprofile = 'compat'\n"
     (finding,) = refused(tmp_path, top)
-    assert (
-        'root[0].chunker.unit: the profile "compat" counts characters' in finding or "root[1].chunker.unit" in finding
-    )
+    assert finding.partition(": ")[2].startswith('root[1].chunker.unit: the profile "compat" counts characters')
     settings = load(written(tmp_path, top + "unit = 'chars'\nmax_size = 50\n"))
     assert (settings.roots[0].chunker.profile, settings.roots[0].chunker.max_size) == ("compat", 50)
     assert settings.chunker.profile == "native"
