@@ -44,7 +44,7 @@ $(DEMO_VENV)/.installed: pyproject.toml constraints.txt $(shell find ingestd ada
 $(BIN)/.installed-dev: pyproject.toml constraints.txt | python-found
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	@$(BIN)/python $(PIP) install -qq --upgrade pip
-	@$(BIN)/python $(PIP) install -qq -c constraints.txt -e ".[model,docling]" --group dev
+	@$(BIN)/python $(PIP) install -qq -c constraints.txt -e ".[model,docling,ocr]" --group dev
 	@touch $@
 
 venv: $(BIN)/.installed-dev ## make the development environment

@@ -9,7 +9,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-EXTRAS = {"model", "docling"}
+EXTRAS = {"model", "docling", "ocr"}
 
 
 def main() -> None:

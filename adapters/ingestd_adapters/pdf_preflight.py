@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ingestd.errors import CorruptFile, DocumentTooLarge, FileEmpty, NeedsOcr, PdfEncrypted
+from ingestd.errors import CorruptFile, DocumentTooLarge, FileEmpty, PdfEncrypted
 
 _PASSWORD = 4
 """FPDF_ERR_PASSWORD."""
@@ -30,6 +30,11 @@ class PageText:
     rotation: int
     """Degrees of ``/Rotate``."""
     pictures: bool
+
+    @property
+    def needs_ocr(self) -> bool:
+        """Whether only its picture says what stands on it: it has no text, or text whose characters mean nothing."""
+        return self.characters == 0 and (self.pictures or bool(self.text.strip()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +62,11 @@ class Preflight:
         """Characters with a meaning on all pages."""
         return sum(page.characters for page in self.pages)
 
+    @property
+    def for_ocr(self) -> tuple[int, ...]:
+        """0-based pages that only their pictures can tell."""
+        return tuple(index for index, page in enumerate(self.pages) if page.needs_ocr)
+
 
 def count_pages(path: Path, name: str, max_pages: int) -> int:
     """Pages of the PDF.
@@ -76,17 +86,13 @@ def preflight(path: Path, name: str, max_pages: int) -> Preflight:
     Raises
     ------
     PdfEncrypted, CorruptFile, FileEmpty, DocumentTooLarge
-        As :func:`count_pages`.
-    NeedsOcr
-        When no page has text, and some hold pictures.
+        As :func:`count_pages`; also when no page has text or pictures.
     """
     with _opened(path, name) as document:
         count = _checked_count(document, name, max_pages)
         pages = tuple(_page(document, index) for index in range(count))
         found = Preflight(pages=pages, outline=_outline(document), properties=_properties(document))
-    if found.characters == 0:
-        if any(page.pictures or page.text.strip() for page in pages):
-            raise NeedsOcr(f"{name}: none of the {count} pages has a text layer, and OCR is off")
+    if found.characters == 0 and not found.for_ocr:
         raise FileEmpty(f"{name}: its {count} pages hold no text")
     return found
 

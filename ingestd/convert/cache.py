@@ -3,6 +3,7 @@
 Safe to delete as a whole or in part at any time. What cannot be converted is not kept here.
 """
 
+import contextlib
 import logging
 import os
 import threading
@@ -93,6 +94,14 @@ class ConversionCache:
             if self._bytes is None or self._bytes > self._evict_above:
                 self._evict()
 
+    def share(self, fingerprint: Fingerprint, digest: Digest, other: Digest) -> None:
+        """Have the entry of one conversion serve for another of the same result, on the same bytes of the disk.
+
+        Where the file system has no links, nothing is shared.
+        """
+        with contextlib.suppress(OSError):
+            os.link(self._path(fingerprint, digest), self._path(fingerprint, other))
+
     def _path(self, fingerprint: Fingerprint, digest: Digest) -> Path:
         return self.directory / fingerprint[:2] / f"{fingerprint[2:]}.{digest}{_SUFFIX}"
 
@@ -145,7 +154,8 @@ def _entries(directory: Path) -> list[tuple[int, int, Path]]:
         except OSError:
             continue
         if path.suffix == _SUFFIX:
-            found.append((stat.st_mtime_ns, stat.st_size, path))
+            # What several entries share is counted once.
+            found.append((stat.st_mtime_ns, stat.st_size // max(1, stat.st_nlink), path))
         elif path.suffix == _ASIDE and not path.name.startswith(f"{os.getpid()}-"):
             path.unlink(missing_ok=True)
     return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from importlib.util import find_spec
+from shutil import which
 
 from ingestd.convert import types
 from ingestd.convert.options import ConvertOptions
@@ -24,6 +25,9 @@ _AUTO: Mapping[str, tuple[str, ...]] = {
 }
 _PACKAGES: Mapping[str, str] = {"docling": "docling", "mammoth": "mammoth", "liteparse": "liteparse"}
 """Packages without which our own adapters of these names cannot work."""
+_OCR_PACKAGES = ("rapidocr",)
+_OCR_PROGRAMS = ("tesseract",)
+"""What our own adapter of PDF reads pictures of pages with."""
 _EXTRAS: Mapping[str, str] = dict.fromkeys(_OFFICE, "docling")
 """The extra whose converter would take the type."""
 
@@ -40,6 +44,12 @@ def preferred(mime: str, options: ConvertOptions) -> tuple[str, ...]:
 def readable_mimes(options: ConvertOptions) -> frozenset[str]:
     """Types that an installed converter takes, as far as can be told without importing any."""
     return frozenset(mime for mime in _AUTO if any(_is_installed(name) for name in preferred(mime, options)))
+
+
+def installed_engines() -> tuple[str, ...]:
+    """What is installed of all that can change the choice of a converter, or what it reads; imports none."""
+    packages = (package for package in (*_PACKAGES.values(), *_OCR_PACKAGES) if find_spec(package) is not None)
+    return (*packages, *(program for program in _OCR_PROGRAMS if which(program) is not None))
 
 
 def _is_installed(name: str) -> bool:

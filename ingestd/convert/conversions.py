@@ -24,7 +24,7 @@ from ingestd.errors import AdapterUnavailable, UnsupportedType
 from ingestd.model.document import Document, document_from_json
 from ingestd.model.identity import Fingerprint
 from ingestd.model.recipe import Stage
-from ingestd.ports.converter import ConversionRequest, Converter, ReadsBytes
+from ingestd.ports.converter import ConversionRequest, Converter, HasPlainStage, ReadsBytes
 
 _SCRATCH = "scratch"
 
@@ -80,11 +80,12 @@ class Conversions:
 
     def is_cached(self, fingerprint: Fingerprint, mime: str) -> bool:
         """Whether the conversion of these bytes is in the cache."""
-        return self._cache.has(fingerprint, self._converter(mime).stage.digest)
+        converter = self._converter(mime)
+        return self._cache.has(fingerprint, converter.stage.digest) or self._kept(converter, fingerprint) is not None
 
     def cached(self, fingerprint: Fingerprint, mime: str, name: str) -> Document | None:
         """Document kept of these bytes, under the file name ``name``; ``None`` when none is kept."""
-        kept = self._cache.get(fingerprint, self._converter(mime).stage.digest)
+        kept = self._kept(self._converter(mime), fingerprint)
         return None if kept is None else renamed(kept, name)
 
     def convert(self, *, path: Path | bytes, name: str, mime: str, size: int, fingerprint: Fingerprint) -> Converted:
@@ -112,13 +113,12 @@ class Conversions:
         """
         began = time.monotonic()
         converter = self._converter(mime)
-        digest = converter.stage.digest
-        kept = self._cache.get(fingerprint, digest)
+        kept = self._kept(converter, fingerprint)
         if kept is not None:
             return Converted(document=renamed(kept, name), reused=True, seconds=time.monotonic() - began)
         admit(file=path, mime=mime, size=size, name=name, options=self._options)
         document = self._run(converter, path, name, mime)
-        self._cache.put(fingerprint, digest, document)
+        self._keep(converter, fingerprint, document)
         return Converted(document=document, reused=False, seconds=time.monotonic() - began)
 
     def close(self) -> None:
@@ -129,6 +129,24 @@ class Conversions:
             pool.close()
         with contextlib.suppress(OSError):
             self._scratch.rmdir()
+
+    def _kept(self, converter: Converter, fingerprint: Fingerprint) -> Document | None:
+        """The document kept of these bytes, also one that was made without an option which it does not need."""
+        digest = converter.stage.digest
+        kept = self._cache.get(fingerprint, digest)
+        if kept is not None or not isinstance(converter, HasPlainStage) or converter.plain_stage.digest == digest:
+            return kept
+        plain = self._cache.get(fingerprint, converter.plain_stage.digest)
+        if plain is None or not converter.is_plain(plain):
+            return None
+        self._cache.share(fingerprint, converter.plain_stage.digest, digest)
+        return plain
+
+    def _keep(self, converter: Converter, fingerprint: Fingerprint, document: Document) -> None:
+        digest = converter.stage.digest
+        self._cache.put(fingerprint, digest, document)
+        if isinstance(converter, HasPlainStage) and converter.is_plain(document):
+            self._cache.share(fingerprint, digest, converter.plain_stage.digest)
 
     def _converter(self, mime: str) -> Converter:
         chosen = self._look_up(mime)
@@ -177,7 +195,14 @@ class Conversions:
 
 def adapter_options(name: str, options: ConvertOptions) -> Mapping[str, Any]:
     """What a converter's factory is given, JSON values only."""
-    return {"max_pages": options.max_pages} if name == "liteparse" else {}
+    if name != "liteparse":
+        return {}
+    return {
+        "max_pages": options.max_pages,
+        "ocr": options.ocr,
+        "ocr_languages": list(options.ocr_languages),
+        "max_ocr_pages": options.max_ocr_pages,
+    }
 
 
 def _sweep(scratch: Path) -> None:

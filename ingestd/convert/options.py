@@ -13,9 +13,18 @@ class ConvertOptions:
     """Converter of PDF by its registered name; ``auto`` takes the first in :mod:`ingestd.convert.choice`."""
     office: str = "auto"
     """Converter of DOCX, PPTX, XLSX, OpenDocument, EPUB, mail and CSV; ``auto`` as above."""
+    ocr: str = "auto"
+    """What reads pages without a text layer: ``auto``, ``off``, ``on``, or an engine by name."""
+    ocr_languages: tuple[str, ...] = ()
+    """Of such pages, as the engine calls them; empty leaves it to the engine."""
+    max_ocr_pages: int = 300
+    """PDFs of more such pages are refused."""
     timeout_seconds: float = 60.0
     """Deadline of one document; each page adds ``page_seconds``. The slowest of 118 real files took 6 s."""
     page_seconds: float = 2.0
+    ocr_page_seconds: float = 60.0
+    """What each page that is read from its picture adds, whatever ``longest_seconds`` says: dense pages took 4 to 13 CPU
+    seconds, and up to 63 on two cores that were busy seven times over (2026-12)."""
     longest_seconds: float = 900.0
     """The deadline never exceeds this, whatever the page count."""
     memory_bytes: int = 4 * 1024 * _MB
@@ -39,6 +48,15 @@ class ConvertOptions:
             return self.pdf_bytes
         return self.text_bytes if mime.startswith("text/") else self.office_bytes
 
-    def deadline_seconds(self, pages: int) -> float:
-        """Wall-clock deadline of one document; 0 pages where the format has none."""
-        return min(self.timeout_seconds + self.page_seconds * pages, max(self.longest_seconds, self.timeout_seconds))
+    def deadline_seconds(self, pages: int, ocr_pages: int = 0) -> float:
+        """Wall-clock deadline of one document; 0 pages where the format has none.
+
+        Parameters
+        ----------
+        pages
+            All of them.
+        ocr_pages
+            Those among them that are read from their pictures.
+        """
+        plain = min(self.timeout_seconds + self.page_seconds * pages, max(self.longest_seconds, self.timeout_seconds))
+        return plain + self.ocr_page_seconds * ocr_pages

@@ -42,6 +42,18 @@ class _Worker:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """What decides a document's deadline."""
+
+    all: int = 0
+    by_ocr: int = 0
+
+    def __str__(self) -> str:
+        pages = f" for {self.all} pages" if self.all else ""
+        return f"{pages}, {self.by_ocr} of them by OCR," if self.by_ocr else pages
+
+
 class Pool:
     """Processes of one converter; as many run as callers are inside :meth:`convert`."""
 
@@ -74,11 +86,15 @@ class Pool:
         with self._worker() as worker:
             with _peak(worker.child.pid) as peak:
                 try:
-                    pages = self._ask(worker, {"do": "inspect", **file}, 0, name)[0]["pages"]
-                    reply, document = self._ask(worker, {"do": "convert", **file}, pages, name)
+                    pages = self._ask(worker, {"do": "inspect", **file}, _Pages(), name)[0]["pages"]
+                    # Which pages have no text takes a look at each: not within the time of a file without pages.
+                    survey, _ = self._ask(worker, {"do": "survey", **file}, _Pages(pages), name)
+                    seen = _Pages(pages, survey["ocr_pages"])
+                    reply, document = self._ask(worker, {"do": "convert", **file}, seen, name)
                 except ChildDied as error:
                     raise self._death(error, name, peak) from error
             worker.served += 1
+            worker.baseline_bytes = max(worker.baseline_bytes, int(reply["baseline_bytes"]))
             self._keep_or_recycle(worker, int(reply["resident_bytes"]))
             return document
 
@@ -91,14 +107,13 @@ class Pool:
         for worker in workers:
             worker.stop()
 
-    def _ask(self, worker: _Worker, request: dict[str, Any], pages: int, name: str) -> Reply:
-        deadline = self._limits.deadline_seconds(pages)
+    def _ask(self, worker: _Worker, request: dict[str, Any], pages: _Pages, name: str) -> Reply:
+        deadline = self._limits.deadline_seconds(pages.all, pages.by_ocr)
         try:
             return worker.child.call(request, timeout_seconds=deadline)
         except ChildTimeout as error:
             raise ConversionTimeout(
-                f"{name}: the {self._converter} converter was not done within {deadline:g} s"
-                f"{f' for {pages} pages' if pages else ''} and was killed"
+                f"{name}: the {self._converter} converter was not done within {deadline:g} s{pages} and was killed"
             ) from error
 
     @contextlib.contextmanager

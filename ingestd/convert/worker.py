@@ -29,6 +29,24 @@ class CountsPages(Protocol):
 
 
 @runtime_checkable
+class CountsOcrPages(Protocol):
+    """A converter that reads some pages from their pictures, which takes longer."""
+
+    def count_ocr_pages(self, request: ConversionRequest) -> int:
+        """Such pages of the file, for its deadline; raises the same errors as ``convert``."""
+        ...
+
+
+@runtime_checkable
+class LoadsMore(Protocol):
+    """A converter that loads a further engine with the first file that needs it."""
+
+    def loaded(self) -> int:
+        """How many it has loaded so far."""
+        ...
+
+
+@runtime_checkable
 class Loads(Protocol):
     """A converter whose engine takes a while to load."""
 
@@ -38,12 +56,13 @@ class Loads(Protocol):
 
 
 def answer_with(arguments: dict[str, Any]) -> Answerer:
-    """Make the converter, then give the function that answers ``hello``, ``inspect`` and ``convert``."""
+    """Make the converter, then give the function that answers ``hello``, ``inspect``, ``survey`` and ``convert``."""
     converter: Converter = registry.factory("converters", arguments["converter"])(arguments["options"])
     confined = confine(arguments["memory_bytes"])
     if isinstance(converter, Loads):
         converter.load()
     baseline = {"confined": confined, "resident_bytes": resident_bytes()}
+    stand = _Stand(converter)
 
     def answer(request: dict[str, Any], _blob: bytes) -> Reply:
         if request["do"] == "hello":
@@ -54,7 +73,9 @@ def answer_with(arguments: dict[str, Any]) -> Answerer:
         try:
             if request["do"] == "inspect":
                 return {"pages": _within_memory(file, lambda: _pages(converter, file))}, b""
-            return _within_memory(file, lambda: _convert(converter, file))
+            if request["do"] == "survey":
+                return {"ocr_pages": _within_memory(file, lambda: _ocr_pages(converter, file))}, b""
+            return _within_memory(file, lambda: _convert(converter, file, stand))
         finally:
             _empty_scratch()
 
@@ -65,10 +86,33 @@ def _pages(converter: Converter, file: ConversionRequest) -> int:
     return converter.count_pages(file) if isinstance(converter, CountsPages) else 0
 
 
-def _convert(converter: Converter, file: ConversionRequest) -> Reply:
+def _ocr_pages(converter: Converter, file: ConversionRequest) -> int:
+    return converter.count_ocr_pages(file) if isinstance(converter, CountsOcrPages) else 0
+
+
+class _Stand:
+    """Resident bytes that are no leak: what the process had after its last engine was loaded."""
+
+    def __init__(self, converter: Converter) -> None:
+        self._converter = converter
+        self._loaded = self._count()
+        self._bytes = 0
+
+    def baseline_bytes(self, resident: int) -> int:
+        """What to measure growth by, after a document that left so many bytes resident."""
+        if self._count() != self._loaded:
+            self._loaded, self._bytes = self._count(), resident
+        return self._bytes
+
+    def _count(self) -> int:
+        return self._converter.loaded() if isinstance(self._converter, LoadsMore) else 0
+
+
+def _convert(converter: Converter, file: ConversionRequest, stand: _Stand) -> Reply:
     document = finished(converter.convert(file), file.name)
     value = json.dumps(document_as_json(document), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return {"resident_bytes": resident_bytes()}, value.encode("utf-8")
+    resident = resident_bytes()
+    return {"resident_bytes": resident, "baseline_bytes": stand.baseline_bytes(resident)}, value.encode("utf-8")
 
 
 def _within_memory(file: ConversionRequest, work: Callable[[], _T]) -> _T:

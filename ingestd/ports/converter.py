@@ -64,3 +64,17 @@ class ReadsText(Protocol):
     def document_of(self, text: str, name: str) -> Document:
         """Document whose Markdown is the text, character for character; ``name`` is that of a file."""
         ...
+
+
+@runtime_checkable
+class HasPlainStage(Protocol):
+    """A converter with an option that matters to some of its files only, such as OCR."""
+
+    @property
+    def plain_stage(self) -> Stage:
+        """Identity of the converter without the option."""
+        ...
+
+    def is_plain(self, document: Document) -> bool:
+        """Whether the option had no say in this document: with or without it, the converter makes the same."""
+        ...

@@ -13,6 +13,8 @@ PlainName = Annotated[str, Matching(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 """Letters, digits, ``.``, ``_``, ``-``: safe in file names, logs and URLs on every system."""
 CollectionText = Annotated[str, Matching(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")]
 """No dot: the physical collections append ``.g<N>``."""
+LanguageName = Annotated[str, Matching(pattern=r"^[A-Za-z]{2,10}(_[A-Za-z0-9]{1,20}){0,3}$")]
+"""A name of tesseract's data, such as ``eng`` or ``chi_sim``: it goes onto a command line."""
 Bytes = Annotated[int, Bounds(least=0)]
 Seconds = Annotated[float, Bounds(above=0)]
 Size = Annotated[int, Bounds(least=1)]
@@ -84,9 +86,18 @@ class RootConverterSettings:
     """Converter of PDF files: ``auto`` takes the best one installed that needs no download."""
     office: PlainName = "auto"
     """Converter of DOCX and other office files: ``auto`` as above."""
-    ocr: Literal["auto", "off"] = "auto"
-    """Reading of text from pictures of pages. ``auto``: where an installed converter can, which none of this version
-    does; files whose pages hold only pictures are quarantined as ``NeedsOcr`` then, as with ``off``."""
+    ocr: Literal["auto", "off", "on", "rapidocr", "tesseract"] = "auto"
+    """What reads the pages of a PDF that have no text layer, or one that means nothing. ``auto``: RapidOCR, which
+    ``ingestd[ocr]`` brings, else tesseract, else nothing: PDFs of pictures alone wait in quarantine as ``NeedsOcr``
+    then, as with ``off``. ``on``: as ``auto``, but no PDF is read without an engine. Or one engine by its name."""
+    ocr_languages: tuple[LanguageName, ...] = ()
+    """Languages of such pages, as tesseract calls them: ``["eng", "deu"]``. Empty: English for tesseract. RapidOCR needs to
+    know none, as it reads Latin, Greek, Chinese and Japanese letters, and refuses languages of others."""
+    max_ocr_pages: Size = 300
+    """Most such pages of a PDF file, which take some 2 to 13 seconds of a core each; a longer one is quarantined, never
+    read in part."""
+    ocr_page_seconds: Annotated[float, Bounds(least=0)] = 60.0
+    """What each such page adds to the longest conversion, beyond the 15 minutes below. A busy machine may need it."""
     timeout_seconds: Seconds = 60.0
     """Longest conversion of a file without pages; its process is killed then. Common files take under 6."""
     page_seconds: Annotated[float, Bounds(least=0)] = 2.0

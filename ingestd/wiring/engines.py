@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ingestd import __version__
 from ingestd.convert import ConversionCache, Conversions, ConvertOptions
-from ingestd.convert.choice import readable_mimes
+from ingestd.convert.choice import installed_engines, readable_mimes
 from ingestd.convert.types import suffixes_of
 from ingestd.discover.rules import Rules
 from ingestd.errors import ConfigurationError
@@ -76,7 +76,14 @@ class Wiring:
 
     def _settings_digest(self, root: RootSettings) -> str:
         embedder = embedder_configuration(self.settings, root.embedder)
-        value = [__version__, asdict(root.converter), asdict(root.chunker), signature(root.chunker), embedder]
+        value = [
+            __version__,
+            asdict(root.converter),
+            installed_engines(),
+            asdict(root.chunker),
+            signature(root.chunker),
+            embedder,
+        ]
         return sha256(json.dumps(value, sort_keys=True, default=os.fspath).encode()).hexdigest()
 
     def engines(self, root: RootSettings) -> Engines:
@@ -192,6 +199,10 @@ def convert_options(converter: RootConverterSettings) -> ConvertOptions:
     return ConvertOptions(
         pdf=converter.pdf,
         office=converter.office,
+        ocr=converter.ocr,
+        ocr_languages=converter.ocr_languages,
+        max_ocr_pages=converter.max_ocr_pages,
+        ocr_page_seconds=converter.ocr_page_seconds,
         timeout_seconds=converter.timeout_seconds,
         page_seconds=converter.page_seconds,
         memory_bytes=converter.memory_bytes,

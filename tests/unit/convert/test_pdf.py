@@ -105,8 +105,8 @@ def test_a_password_is_said_to_be_needed(workshop, pdf_type, page_type, wrapped)
         workshop.document("r.pdf", pdf_type([page_type(wrapped(100, WORDS))], password="secret").render())
 
 
-def test_scans_need_ocr_and_mixed_files_say_which_pages(workshop, pdf_type, page_type, wrapped) -> None:
-    conversions = workshop.conversions()
+def test_without_ocr_scans_wait_for_it_and_mixed_files_say_which_pages(workshop, pdf_type, page_type, wrapped) -> None:
+    conversions = workshop.conversions(ocr="off")
     with pytest.raises(NeedsOcr, match="none of the 2 pages"):
         workshop.run(conversions, "r.pdf", pdf_type([page_type(picture=True)] * 2).render())
     mixed = pdf_type([page_type(wrapped(100, WORDS)), page_type(picture=True)]).render()

@@ -1,0 +1,128 @@
+"""Paragraphs and headings from the rows of a column."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from ingestd_adapters.ocr_columns import Row, is_standing, stretches
+from ingestd_adapters.ocr_engine import Line, Point
+
+_LEADING = 1.4
+"""Rows further apart than so many times the usual distance belong to two paragraphs."""
+_OTHER_SIZE = 1.25
+_SHORT = 0.8
+"""A sentence that ends before this share of the column's width ends its paragraph."""
+_INDENT = 1.2
+"""First lines stand in by at least so many heights."""
+_ENDS = re.compile(r"[.!?:;\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")
+_BULLET = re.compile(r"[\u2022\u00b7\u25aa\u25cf\u25cb\u25a0*\u2013-]\s*(?=\w)")
+_NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?\s+[^\W\d_]")
+_WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
+_HEADING = 1.3
+"""Times the height of the body's rows; numbered lines need less."""
+_NUMBERED_HEADING = 1.1
+_OUTER_HEADING = 1.8
+_LONGEST_HEADING = 200
+_MOST_HEADING_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph:
+    """Rows that belong together."""
+
+    text: str
+    height: float
+    """Of its rows, in pixels: the size of its letters; 0 where it is not known."""
+    rows: int
+    bullet: bool
+    corners: tuple[Point, ...]
+    """Of all its lines, where they were found."""
+
+    def level(self, body: float) -> int:
+        """Level of the heading that it is beside a body of this height, in the same unit; 0 for none."""
+        ratio = self.height / body if body else 1.0
+        if self.bullet or self.rows > _MOST_HEADING_ROWS or len(self.text) > _LONGEST_HEADING:
+            return 0
+        if not any(character.isalpha() for character in self.text):
+            return 0
+        if ratio >= _OUTER_HEADING:
+            return 1
+        numbered = self.rows == 1 and _NUMBERED.match(self.text) and not _ENDS.search(self.text)
+        return 2 if ratio >= (_NUMBERED_HEADING if numbered else _HEADING) else 0
+
+
+def paragraphs(lines: Sequence[Line]) -> list[Paragraph]:
+    """Paragraphs of a page in reading order; lines that run up or down the page come last."""
+    lying = [line for line in lines if not is_standing(line)]
+    found = [paragraph for stretch in stretches(lying) for paragraph in _of_stretch(stretch)]
+    return [*found, *(_standing(line) for line in lines if is_standing(line))]
+
+
+def _standing(line: Line) -> Paragraph:
+    return Paragraph(text=line.text, height=0.0, rows=1, bullet=False, corners=line.corners)
+
+
+def _of_stretch(stretch: Sequence[Row]) -> list[Paragraph]:
+    left = min(one.left for row in stretch for one in row)
+    right = max(one.right for row in stretch for one in row)
+    usual = _usual_distance(stretch)
+    parts: list[list[Row]] = [[stretch[0]]]
+    for before, row in pairwise(stretch):
+        if _is_apart(before, row, usual, (left, right)):
+            parts.append([row])
+        else:
+            parts[-1].append(row)
+    return [_paragraph(part) for part in parts]
+
+
+def _usual_distance(stretch: Sequence[Row]) -> float:
+    """Median distance of rows that follow each other at once."""
+    steps = [
+        (after[0].middle - before[0].middle)
+        for before, after in pairwise(stretch)
+        if after[0].middle - before[0].middle < 3 * max(_height(before), _height(after))
+    ]
+    return median(steps) if steps else 1.5 * _height(stretch[0])
+
+
+def _is_apart(before: Row, row: Row, usual: float, column: tuple[float, float]) -> bool:
+    heights = _height(before), _height(row)
+    if row[0].middle - before[0].middle > _LEADING * usual or max(heights) > _OTHER_SIZE * min(heights):
+        return True
+    if _BULLET.match(row[0].line.text) or _NUMBERED.match(row[0].line.text):
+        return True
+    ended = bool(_ENDS.search(before[-1].line.text))
+    short = before[-1].right - column[0] < _SHORT * (column[1] - column[0])
+    indented = row[0].left - before[0].left > _INDENT * min(heights)
+    return ended and (short or indented)
+
+
+def _height(row: Row) -> float:
+    return median(one.height for one in row)
+
+
+def _paragraph(rows: Sequence[Row]) -> Paragraph:
+    text = _joined(" ".join(one.line.text for one in row) for row in rows)
+    bullet = _BULLET.match(text)
+    return Paragraph(
+        text=text[bullet.end() :] if bullet else text,
+        height=median(_height(row) for row in rows),
+        rows=len(rows),
+        bullet=bullet is not None,
+        corners=tuple(corner for row in rows for one in row for corner in one.line.corners),
+    )
+
+
+def _joined(rows: Iterable[str]) -> str:
+    """One text of rows: a hyphen that parts a word goes, letters that know no spaces get none."""
+    text = ""
+    for row in rows:
+        if text.endswith("-") and text[-2:-1].isalpha() and row[:1].islower():
+            text = text[:-1] + row
+        elif text and _WIDE.match(text[-1]) and _WIDE.match(row[:1]):
+            text += row
+        else:
+            text = f"{text} {row}" if text else row
+    return text

@@ -1,0 +1,75 @@
+"""What becomes of the pages of a PDF that only their pictures can tell."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ingestd.errors import DocumentTooLarge, FileEmpty, NeedsOcr
+from ingestd.model.document import Block
+from ingestd.ports.converter import ConversionRequest
+from ingestd_adapters.ocr_choice import NoOcr
+from ingestd_adapters.ocr_engine import OcrEngine
+from ingestd_adapters.ocr_pages import OcrPages, read_pages
+from ingestd_adapters.pdf_preflight import Preflight
+
+OCR = "ocr"
+"""Key of a document's provenance: the engine, :data:`NOT_NEEDED`, or that pages were left out for want of one."""
+NOT_NEEDED = "not needed"
+_LEFT_OUT = "off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scans:
+    """Reads pages from their pictures, or says why not."""
+
+    ocr: OcrEngine | NoOcr
+    max_pages: int
+    """Files with more such pages are refused."""
+
+    def admitted(self, before: Preflight, name: str) -> tuple[int, ...]:
+        """0-based pages to be read from their pictures; none without an engine, where some pages have text.
+
+        Raises
+        ------
+        NeedsOcr
+            When no page has text and there is no engine.
+        DocumentTooLarge
+            When there are more than allowed.
+        """
+        pages = before.for_ocr
+        if isinstance(self.ocr, NoOcr):
+            if before.characters == 0:
+                raise NeedsOcr(f"{name}: none of the {len(before.pages)} pages has a text layer, and {self.ocr.why}")
+            return ()
+        if len(pages) > self.max_pages:
+            raise DocumentTooLarge(
+                f"{name} has {len(pages)} pages without text, more than the {self.max_pages} that OCR reads of one file: "
+                "split it, or raise converter.max_ocr_pages"
+            )
+        return pages
+
+    def read(self, request: ConversionRequest, pages: Sequence[int]) -> OcrPages | None:
+        """The pages, read; ``None`` for no pages."""
+        if isinstance(self.ocr, NoOcr) or not pages:
+            return None
+        return read_pages(request.path, request.name, pages, self.ocr)
+
+    def provenance(self, before: Preflight, read: OcrPages | None) -> dict[str, str]:
+        """How the pages without text were treated, for people."""
+        if not before.for_ocr:
+            return {OCR: NOT_NEEDED}
+        if read is None or isinstance(self.ocr, NoOcr):
+            return {OCR: _LEFT_OUT}
+        return {OCR: self.ocr.name, **read.provenance(), **self.ocr.versions()}
+
+
+def check_anything(read: OcrPages, blocks: Sequence[Block], name: str) -> None:
+    """Refuse a document of pictures that gave no text.
+
+    Raises
+    ------
+    FileEmpty
+        Saying how much was read without confidence.
+    """
+    if not any(block.text.strip() for block in blocks):
+        unsure = ", and what it read it was not sure of" if read.dropped_share else ""
+        raise FileEmpty(f"{name}: OCR found no text on {len(read.pages)} pages{unsure}")
