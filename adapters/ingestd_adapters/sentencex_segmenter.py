@@ -7,7 +7,7 @@ from importlib import import_module
 
 from ingestd.errors import AdapterUnavailable, ConfigurationError
 
-VERSION = 1
+VERSION = 2
 """Raised whenever a boundary moves for any text."""
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
@@ -82,15 +82,18 @@ class Sentencex:
         The engine reads a window at a time, since its time grows with the square of the sentences of a paragraph
         (measured in 2026-11 on Chinese text); the last sentence of a window may go on, so the next one begins with it.
         """
-        position = 0
+        position, begun = 0, False
         while position < len(text):
             window = text[position : position + _WINDOW]
             starts = _found(text, position, self._segment(self.language, window))
-            if position + _WINDOW >= len(text):
-                yield from starts
-                return
-            yield from starts[:-1]
-            position = starts[-1] if len(starts) > 1 else position + _WINDOW
+            # A sentence longer than the window before it goes on here: what begins the window is no sentence.
+            first, begun = int(begun), len(starts) < 2
+            if begun or position + _WINDOW >= len(text):
+                yield from starts[first:]
+                position += _WINDOW
+            else:
+                yield from starts[first:-1]
+                position = starts[-1]
 
 
 def _readable(text: str) -> str:

@@ -30,6 +30,8 @@ class Request:
     """Cost of a cut before the block."""
     lead: str = ""
     """Stands before every part but the first, before its header rows: a caption."""
+    room: float = 0.0
+    """Most of a part with what stands around it, where that is more than the budget."""
 
 
 _Leaf = tuple[int, int, int, float]
@@ -75,17 +77,18 @@ def split_blocks(manuscript: Manuscript, requests: Sequence[Request]) -> list[tu
 
 
 def _affordable(manuscript: Manuscript, request: Request) -> tuple[Wrap, int, int]:
-    """The block's wrap with its tokens before and after; none where it would take over a quarter of the budget."""
+    """The block's wrap with its tokens before and after; none where it would take over a quarter of a part."""
+    most = max(request.budget, request.room) / _QUARTER
     found = wrap(manuscript.markdown, manuscript.blocks[request.block])
     for candidate in (replace(found, before=request.lead + found.before), found):
         around = (candidate.before, candidate.after)
         chars = sum(map(len, around))
         if not chars:
             return candidate, 0, 0
-        if chars * manuscript.scale.per_char > request.budget / _QUARTER:
+        if chars * manuscript.scale.per_char > most:
             continue
         before, after = (tokens + manuscript.scale.joint for tokens in manuscript.counter.net(around, chars))
-        if manuscript.scale.size(before + after, chars) <= request.budget / _QUARTER:
+        if manuscript.scale.size(before + after, chars) <= most:
             return candidate, before, after
     return NO_WRAP, 0, 0
 
@@ -100,7 +103,7 @@ def _root(manuscript: Manuscript, request: Request, around: Wrap, before: int, a
         cut=request.cut,
         levels=levels_of(block.type),
         goal=request.goal,
-        budget=request.budget - manuscript.scale.size(before + after, chars),
+        budget=max(request.budget / 2, request.budget - manuscript.scale.size(before + after, chars)),
         wrap=around,
     )
 
@@ -153,6 +156,14 @@ def _atoms(
         return tuple(
             [Atom(block=block, start=start, end=end, tokens=tokens, cut=cut) for start, end, tokens, cut in joined]
         )
+    if (
+        around.after
+        and len(joined) > 1
+        and not manuscript.markdown[slice(*joined[-1][:2])].strip(around.after + " \t>")
+    ):
+        # The end of the fence alone says nothing; what was kept free for it in the part before is enough.
+        (start, _, tokens, cut), (_, end, _, _) = joined[-2:]
+        joined[-2:] = [(start, end, tokens + after, cut)]
     last = len(joined) - 1
     return tuple(
         Atom(

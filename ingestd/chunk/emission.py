@@ -1,13 +1,14 @@
 """Writes drafts out as chunks, none of them over the cap."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ingestd.chunk.atoms import BETWEEN_WORDS, Atom
 from ingestd.chunk.cascade import Request, split_blocks
 from ingestd.chunk.drafts import Draft, Written, leading, written
+from ingestd.chunk.levels import halves
 from ingestd.chunk.manuscript import Manuscript
-from ingestd.chunk.windows import windows
+from ingestd.chunk.wraps import NO_WRAP, wrap
 from ingestd.model.chunk import Chunk
 
 _Counted = tuple[Draft, Written, int]
@@ -80,7 +81,16 @@ def _fitting(manuscript: Manuscript, drafts: Sequence[Draft]) -> list[_Counted]:
             else:
                 over.extend(((*place, part), half) for part, half in enumerate(_halved(manuscript, draft, tokens)))
         pending = over
-    return [done[place] for place in sorted(done)]
+    return list(_new([done[place] for place in sorted(done)]))
+
+
+def _new(counted: Iterable[_Counted]) -> Iterator[_Counted]:
+    """Those that say more than the one before them: half of a draft may be no more than what it repeats."""
+    end = -1
+    for each in counted:
+        if each[0].atoms[-1].end > end:
+            yield each
+            end = each[0].atoms[-1].end
 
 
 def _halved(manuscript: Manuscript, draft: Draft, tokens: int) -> Iterable[Draft]:
@@ -88,11 +98,11 @@ def _halved(manuscript: Manuscript, draft: Draft, tokens: int) -> Iterable[Draft
     head, body = draft.atoms[:heads], draft.atoms[heads:]
     if len(body) > 1:
         cut = _middle(body)
-        return (replace(draft, atoms=head + body[:cut]), replace(draft, atoms=body[cut:]))
+        return tuple(_part(manuscript, draft, atoms) for atoms in (head + body[:cut], body[cut:]))
     last = draft.atoms[-1]
     parts = _split(manuscript, last)
     if parts != (last,):
-        return (replace(draft, atoms=head + parts[:1]), *(replace(draft, atoms=(part,)) for part in parts[1:]))
+        return tuple(_part(manuscript, draft, atoms) for atoms in (head + parts[:1], *zip(parts[1:])))
     if not draft.bare:
         return (replace(draft, bare=True),)
     raise ValueError(
@@ -101,20 +111,44 @@ def _halved(manuscript: Manuscript, draft: Draft, tokens: int) -> Iterable[Draft
     )
 
 
+def _part(manuscript: Manuscript, draft: Draft, atoms: tuple[Atom, ...]) -> Draft:
+    """Some of the draft's atoms, with the innermost section that holds them; a heading at their beginning is above it."""
+    section = manuscript.section_of[atoms[-1].block]
+    for atom in reversed(atoms):
+        other = manuscript.section_of[atom.block]
+        if not (manuscript.is_heading(atom.block) and manuscript.holds(other, section)):
+            while not manuscript.holds(section, other):
+                section = manuscript.sections[section].parent
+    return replace(draft, atoms=atoms, section=section)
+
+
 def _split(manuscript: Manuscript, atom: Atom) -> tuple[Atom, ...]:
     """The atom in several; when it cannot be cut, without what stands around it."""
     block = manuscript.blocks[atom.block]
     half = manuscript.scale.size(atom.tokens, atom.end - atom.start) / 2
     if (atom.start, atom.end) == (block.start, block.end) and half > 0:
-        parts = split_blocks(manuscript, [Request(block=atom.block, budget=half, goal=half, cut=atom.cut)])[0]
+        room = manuscript.budget(manuscript.section_of[atom.block])
+        request = Request(block=atom.block, budget=half, goal=half, cut=atom.cut, room=room)
+        parts = split_blocks(manuscript, [request])[0]
         if len(parts) > 1:
             return parts
-    spans = windows(manuscript.markdown, atom.start, atom.end, 2)
+    spans = halves(manuscript.markdown, block, (atom.start, atom.end), manuscript.segmenter)
     if spans == [(atom.start, atom.end)]:
         return (replace(atom, before="", after=""),)
     counts = manuscript.counter.net([manuscript.markdown[start:end] for start, end in spans], atom.end - atom.start)
+    # A first or last part of a block lacks what the parts between have on that side.
+    around = wrap(manuscript.markdown, block) if atom.before or atom.after else NO_WRAP
+    last = len(spans) - 1
     return tuple(
-        replace(atom, start=start, end=end, tokens=tokens, cut=BETWEEN_WORDS if number else atom.cut)
+        replace(
+            atom,
+            start=start,
+            end=end,
+            tokens=tokens,
+            cut=BETWEEN_WORDS if number else atom.cut,
+            before=atom.before or around.before if number else atom.before,
+            after=atom.after or around.after if number < last else atom.after,
+        )
         for number, ((start, end), tokens) in enumerate(zip(spans, counts, strict=True))
     )
 

@@ -10,16 +10,18 @@ from itertools import groupby
 
 from ingestd.chunk.atoms import BETWEEN_BLOCKS, BOUND, Atom
 from ingestd.chunk.bindings import atoms_of, block_atom
+from ingestd.chunk.chains import chains
 from ingestd.chunk.drafts import Draft
 from ingestd.chunk.manuscript import Manuscript
+from ingestd.chunk.outline import HEADINGS
 from ingestd.chunk.partition import partition
 from ingestd.model.document import BlockType
 
-VERSION = 1
+VERSION = 2
 """Raised whenever a boundary moves for any document."""
 
 _STANDALONE = frozenset({BlockType.TABLE, BlockType.CAPTION})
-_UNBROKEN = frozenset({BlockType.TABLE, BlockType.CODE, BlockType.LIST, BlockType.FORMULA})
+_UNBROKEN = frozenset({BlockType.TABLE, BlockType.CODE, BlockType.LIST, BlockType.FORMULA, *HEADINGS})
 """Parts of these do not overlap."""
 _OVERLAP = 3
 """A sentence is said again when it takes at most this part of the budget: one third."""
@@ -36,15 +38,18 @@ def grain_growth(manuscript: Manuscript) -> list[Draft]:
         for section, own in zip(sections, owns, strict=True)
     ]
     drafts: list[Draft] = []
-    heads: list[Atom] = []
+    heads: list[int] = []
     for section, (own, atoms) in enumerate(zip(owns, atoms_of(manuscript, ranges), strict=True)):
         it = manuscript.sections[section]
         if section and manuscript.in_path(section):
-            heads.append(block_atom(manuscript, it.first))
+            heads.append(it.first)
         if own[0] == own[1] and own[1] < it.end:
             continue
         runs: list[_Run] = list(_grains(manuscript, section, atoms)) if atoms else [()]
-        runs[0] = (*heads, *runs[0])
+        for run, within in chains(manuscript, heads, section)[:-1]:
+            drafts.append(Draft(atoms=tuple(block_atom(manuscript, block) for block in run), section=within))
+            del heads[: len(run)]
+        runs[0] = (*(block_atom(manuscript, block) for block in heads), *runs[0])
         heads.clear()
         drafts.extend(Draft(atoms=run, section=section) for run in runs if run)
     return drafts

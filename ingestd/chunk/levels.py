@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
 
 from ingestd.chunk.atoms import BETWEEN_LINES, BETWEEN_ROWS, BETWEEN_SENTENCES
-from ingestd.chunk.windows import trimmed
-from ingestd.chunk.wraps import Wrap
-from ingestd.model.document import BlockType
+from ingestd.chunk.graphemes import is_boundary
+from ingestd.chunk.windows import trimmed, windows
+from ingestd.chunk.wraps import Wrap, wrap
+from ingestd.model.document import Block, BlockType
 from ingestd.ports.segmenter import Segmenter
 
 Spans = list[tuple[int, int]]
@@ -56,6 +58,22 @@ def spans_of(level: Level, markdown: str, span: tuple[int, int], wrap: Wrap, seg
             return _lines(markdown, start, end)
 
 
+def halves(markdown: str, block: Block, span: tuple[int, int], segmenter: Segmenter) -> Spans:
+    """Two spans of a part of the block, cut nearest to the middle at its coarsest level; one of a single character."""
+    start, end = span
+    found = wrap(markdown, block)
+    around = replace(
+        found, leading=found.leading if start == block.start else 0, trailing=found.trailing if end == block.end else 0
+    )
+    for level in levels_of(block.type):
+        spans = spans_of(level, markdown, span, around, segmenter)
+        if len(spans) > 1:
+            middle = (start + end) // 2
+            cut = min(range(1, len(spans)), key=lambda number: abs(spans[number][0] - middle))
+            return [(spans[0][0], spans[cut - 1][1]), (spans[cut][0], spans[-1][1])]
+    return windows(markdown, start, end, 2)
+
+
 def _rows(markdown: str, start: int, end: int, wrap: Wrap) -> Spans:
     """Lines with their indentation; header rows and fences stay with the line beside them."""
     lines: Spans = []
@@ -89,6 +107,9 @@ def _sentences(markdown: str, start: int, end: int, segmenter: Segmenter) -> Spa
         first = position if sentence[:1].strip() else after - len(sentence.lstrip())
         last = position + len(sentence.rstrip())
         if first < last:
+            if markdown[first] >= "\u0300" and spans and not is_boundary(markdown, first, spans[-1][0]):
+                # What extends the last character of the sentence before belongs to that.
+                first = spans.pop()[0]
             spans.append((first, last))
         position = after
     if position != end:

@@ -57,6 +57,10 @@ class Manuscript:
         """Whether the heading stands, whole, in the section's own path."""
         return section in self.paths.shown(section).whole
 
+    def holds(self, section: int, other: int) -> bool:
+        """Whether the other section is the section itself or below it."""
+        return section <= other and self.sections[other].first < self.sections[section].end
+
     def is_heading(self, block: int) -> bool:
         """Whether the kept block is a heading."""
         return self.blocks[block].type in HEADINGS

@@ -4,19 +4,20 @@ After the structural pass of fancychunk: a section whose whole tree fits is a ch
 chunk, or several, and its subsections follow. Every character of the Markdown lies in exactly one chunk.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import inf
 
 from ingestd.chunk.atoms import Atom
 from ingestd.chunk.bindings import atoms_of, block_atom
+from ingestd.chunk.chains import chains
 from ingestd.chunk.drafts import Draft
 from ingestd.chunk.manuscript import Manuscript
 from ingestd.chunk.partition import partition
-from ingestd.chunk.siblings import Unit, merged
+from ingestd.chunk.siblings import Sign, Unit, merged
 
-VERSION = 1
+VERSION = 2
 """Raised whenever a boundary moves for any document."""
 
 
@@ -41,13 +42,18 @@ def structure_first(manuscript: Manuscript) -> list[Draft]:
     return drafts
 
 
+_BEGINNING = 12
+"""Characters of a section's text that tell it from siblings with the same heading."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Placed:
     """A unit, and the section among whose subsections it may be merged."""
 
     unit: Unit
     parent: int
-    heading: str
+    begins: int
+    """Section whose heading, or whose text, is at its beginning."""
     open: bool = False
     """It stands only for the place of a section that is in several units."""
 
@@ -60,23 +66,37 @@ def _units(manuscript: Manuscript) -> Iterator[_Placed]:
         section = sections[number]
         size = manuscript.size(_first(manuscript, number), section.end)
         if number and size <= manuscript.budget(number):
-            inner = _innermost(manuscript, number)
+            low = yield from _heads(manuscript, low, number)
+            inner = _innermost(manuscript, number, low)
             unit = Unit(low=low, high=section.end, section=inner, size=size)
-            yield _Placed(unit=unit, parent=section.parent, heading=section.line)
+            yield _Placed(unit=unit, parent=section.parent, begins=number)
             low = section.end
             number = _next_outside(manuscript, number)
             continue
         if number:
             unit = Unit(low=low, high=low, section=number, size=inf)
-            yield _Placed(unit=unit, parent=section.parent, heading=section.line, open=True)
+            yield _Placed(unit=unit, parent=section.parent, begins=number, open=True)
         first, end = manuscript.own(number)
         if first < end:
+            low = yield from _heads(manuscript, low, number)
             own = manuscript.size(first, end)
             fits = own <= manuscript.budget(number)
             unit = Unit(low=low, high=end, section=number, size=own if fits else inf)
-            yield _Placed(unit=unit, parent=number, heading=section.line)
+            yield _Placed(unit=unit, parent=number, begins=number)
             low = end
         number += 1
+
+
+def _heads(manuscript: Manuscript, low: int, number: int) -> Generator[_Placed, None, int]:
+    """Units of the headings before the section that its path has no room for; gives where the section's unit begins."""
+    heads = range(low, manuscript.sections[number].first)
+    if not heads or not number:
+        return low
+    for run, section in chains(manuscript, heads, number)[:-1]:
+        unit = Unit(low=run[0], high=run[-1] + 1, section=section, size=0.0)
+        yield _Placed(unit=unit, parent=0, begins=section)
+        low = unit.high
+    return low
 
 
 def _first(manuscript: Manuscript, section: int) -> int:
@@ -92,14 +112,19 @@ def _next_outside(manuscript: Manuscript, number: int) -> int:
     return number
 
 
-def _innermost(manuscript: Manuscript, number: int) -> int:
-    """The section below a chain of headings without text of their own and with one subsection each."""
-    sections = manuscript.sections
+def _innermost(manuscript: Manuscript, number: int, low: int) -> int:
+    """The section below a chain of headings without text of their own and with one subsection each.
+
+    Its path says all headings from the block ``low`` on.
+    """
+    sections, top = manuscript.sections, manuscript.section_of[low]
     while True:
         first, end = manuscript.own(number)
         section = sections[number]
         below = number + 1
         if first < end or end == section.end or sections[below].end != section.end:
+            return number
+        if not manuscript.paths.shown(below).whole.issuperset(range(top, below + 1)):
             return number
         number = below
 
@@ -114,10 +139,19 @@ def _merged(manuscript: Manuscript, placed: Iterator[_Placed]) -> list[Unit]:
         if parent == 0:
             units.extend(each.unit for each in members if not each.open)
             continue
-        headings = [each.heading for each in members]
-        joined = merged([each.unit for each in members], headings, partial(_joined, manuscript, parent))
+        signs = [_sign(manuscript, each.begins) for each in members]
+        joined = merged([each.unit for each in members], signs, partial(_joined, manuscript, parent))
         units.extend(unit for unit in joined if unit.low < unit.high)
     return sorted(units, key=lambda unit: unit.low)
+
+
+def _sign(manuscript: Manuscript, number: int) -> Sign:
+    section = manuscript.sections[number]
+    if section.first + 1 >= section.own_end:
+        return Sign(beginning=section.line, text="")
+    start = manuscript.blocks[section.first + 1].start
+    text = manuscript.markdown[start : manuscript.blocks[section.own_end - 1].end]
+    return Sign(beginning=f"{section.line}\0{text[:_BEGINNING]}", text=text)
 
 
 def _joined(manuscript: Manuscript, parent: int, left: Unit, right: Unit) -> Unit | None:

@@ -1,6 +1,6 @@
 """Merges small sections below one heading so that an edit moves no cut but those around it.
 
-The cuts between siblings form a tree: the one whose heading has the largest hash is the root, as in a treap. Pieces are
+The cuts between siblings form a tree: the one whose section has the largest hash is the root, as in a treap. Pieces are
 joined from the leaves up, and whether two are joined depends on what they hold alone. A section that grows, shrinks,
 comes or goes therefore moves only cuts of pieces that hold it.
 """
@@ -27,15 +27,25 @@ Join = Callable[[Unit, Unit], Unit | None]
 """The two neighbours as one, or ``None`` where they stay apart."""
 
 
-def merged(units: Sequence[Unit], headings: Sequence[str], join: Join) -> list[Unit]:
-    """Units of one parent, in order, after the joining of small ones; ``headings`` are those that each begins with."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sign:
+    """What tells a section from its siblings."""
+
+    beginning: str
+    """Its heading and how its text begins: what is added to the section does not change it."""
+    text: str
+    """All of its own text: decides only where siblings begin alike."""
+
+
+def merged(units: Sequence[Unit], signs: Sequence[Sign], join: Join) -> list[Unit]:
+    """Units of one parent, in order, after the joining of small ones; ``signs`` are of the sections they begin with."""
     done: list[Unit] = []
-    stack: list[tuple[Unit | None, int]] = []
+    stack: list[tuple[Unit | None, tuple[int, int, int]]] = []
     current: Unit | None = units[0]
-    seen: Counter[str] = Counter(headings[:1])
-    for unit, heading in zip(units[1:], headings[1:], strict=True):
-        seen[heading] += 1
-        rank = zlib.crc32(f"{heading}\0{seen[heading]}".encode("utf-8", "surrogatepass"))
+    seen: Counter[tuple[int, int]] = Counter()
+    _rank(signs[0], seen)
+    for unit, sign in zip(units[1:], signs[1:], strict=True):
+        rank = _rank(sign, seen)
         while stack and stack[-1][1] < rank:
             current = _combined(stack.pop()[0], current, join, done)
         stack.append((current, rank))
@@ -45,6 +55,17 @@ def merged(units: Sequence[Unit], headings: Sequence[str], join: Join) -> list[U
     if current is not None:
         done.append(current)
     return sorted(done, key=lambda unit: unit.low)
+
+
+def _rank(sign: Sign, seen: Counter[tuple[int, int]]) -> tuple[int, int, int]:
+    """Of sections that are the same in all, the last one's depends on how many there are."""
+    same = (_hash(sign.beginning), _hash(sign.text))
+    seen[same] += 1
+    return (*same, _hash(str(seen[same])))
+
+
+def _hash(text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
 
 
 def _combined(left: Unit | None, right: Unit | None, join: Join, done: list[Unit]) -> Unit | None:

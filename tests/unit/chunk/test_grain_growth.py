@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from ingestd.chunk import ChunkOptions, sizes_of
 from tests.unit.chunk.build import chunked, document, sentences
 
@@ -119,3 +121,16 @@ def test_a_section_that_grows_changes_no_other():
 
 def test_the_default_sizes_suit_an_embedder_of_512_tokens():
     assert sizes_of(ChunkOptions(name="grain-growth")).max_size <= 512
+
+
+def test_headings_that_a_crowded_path_leaves_out_stand_in_chunks_of_their_own():
+    long = [f"Heading number {n} with so many words that it fills its path" for n in range(3)]
+    made = document(*[(f"h{n + 1}", text) for n, text in enumerate(long)], ("paragraph", sentences(3)))
+    result = grains(made, max_size=64)
+    assert all(sum(text in c.text for c in result.chunks) >= 1 for text in long)
+    assert all(c.heading_path[-1] in c.text for c in result.chunks)
+
+
+def test_parts_of_a_long_heading_do_not_overlap():
+    chunks = grains(document(("h1", "word " * 300)), max_size=60).chunks
+    assert all(a.char_end <= b.char_start for a, b in pairwise(chunks))

@@ -46,7 +46,7 @@ def test_sentencex_reads_long_texts_in_windows():
 
 
 def test_sentencex_takes_a_language():
-    assert sentencex("de").name == "sentencex-de/1"
+    assert sentencex("de").name == "sentencex-de/2"
     with pytest.raises(ConfigurationError, match="'english language' is no ISO 639 code"):
         sentencex("english language")
 
@@ -58,5 +58,11 @@ def test_punctuation_splits_after_closing_marks():
 
 
 def test_both_are_registered():
-    assert factory("segmenters", "sentencex")().name == "sentencex-en/1"
+    assert factory("segmenters", "sentencex")().name == "sentencex-en/2"
     assert factory("segmenters", "punctuation")().name == "punctuation/1"
+
+
+@pytest.mark.parametrize("unit", ["x", "\u8bed", "word ", "\U0001f468\u200d\U0001f469"])
+def test_a_text_without_sentences_is_one_sentence_whatever_its_length(unit: str):
+    assert sentencex().split(unit * 9_000) == [unit * 9_000]
+    assert len(sentencex().split("It is so. " + unit * 9_000 + ". It was so.")) == 3
