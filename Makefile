@@ -12,6 +12,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 DEMO_VENV := .venvs/demo
 DEMO := .demo
+SEEDS := .venvs/seeds312
 PIP := -m pip --disable-pip-version-check
 TESTS ?= -m "not slow and not soak" -n auto
 
@@ -71,6 +72,18 @@ wheel: $(BIN)/.installed-dev ## build dist/*.whl and look into it
 
 installed: wheel ## install the wheel in an environment elsewhere, and run it there
 	@PYTHON="$(PYTHON)" .ci/installed dist/*.whl
+
+properties: $(BIN)/.installed-dev ## the long property runs, the published chunkers side by side with ours included
+	@$(BIN)/pytest -m slow -n auto tests/property
+	@$(BIN)/python -c "import fancychunk" 2>/dev/null || $(MAKE) --no-print-directory properties-312
+
+# fancychunk needs Python 3.12: where the development environment is older, its comparison runs in one of its own.
+properties-312:
+	@command -v python3.12 > /dev/null || test -x $(SEEDS)/bin/pytest || { echo "python3.12 is not found: fancychunk was not compared" >&2; exit 2; }
+	@test -x $(SEEDS)/bin/pytest || { python3.12 -m venv $(SEEDS) && $(SEEDS)/bin/python $(PIP) install -qq -c constraints.txt -e . \
+		fancychunk==0.8.0 hypothesis pytest pytest-timeout pytest-randomly pytest-xdist; }
+	@$(SEEDS)/bin/pytest -m slow -n auto tests/property/test_compat_structure_first.py
+.PHONY: properties properties-312
 
 faults: $(BIN)/.installed-dev ## the long fault matrix: SIGKILL at every failpoint, pairs of crashes, full disks
 	@$(BIN)/pytest -m slow tests/faults tests/system
