@@ -96,7 +96,7 @@ def _read(converter: Any, request: ConversionRequest) -> Any:
     )
     try:
         result = converter.convert(stream, raises_on_error=False)
-    except MemoryError:
+    except (MemoryError, RecursionError):
         raise
     except Exception as error:
         raise CorruptFile(f"{request.name} cannot be read ({type(error).__name__}: {error})") from error

@@ -73,11 +73,12 @@ def sync(owner: Owner, folders: Sequence[Path], hooks: Hooks) -> dict[str, Any]:
             scanned.append(id_)
     free_quarantined(parts)
     done = pass_over.settle_all(parts, tally, Settling[int](parts.settle_seconds))
+    stale = count_stale(parts, scanned)
     return sync_document(parts, tally) | {
         "vanished": _vanished(parts, scanned),
         "unread": _unread(parts, tally),
-        "stale": count_stale(parts, scanned),
-        "paused": sorted(done.paused),
+        "stale": stale,
+        "paused": sorted(done.paused | _waiting(parts, scanned)),
         "stopped": done.stopped,
     }
 
@@ -109,6 +110,13 @@ def _vanished(parts: Parts, scanned: Sequence[int]) -> list[dict[str, Any]]:
             for row in roots.all_roots(transaction)
             if row.id in scanned and row.state == "vanished"
         ]
+
+
+def _waiting(parts: Parts, scanned: Sequence[int]) -> set[str]:
+    """Collections whose ingestion waits for a reindex, whether or not anything is due."""
+    with parts.ledger.read() as transaction:
+        named = {parts.roots[id_].collection for id_ in scanned}
+        return {str(collection) for collection in named if generations.paused(transaction, collection)}
 
 
 def _unread(parts: Parts, tally: Tally) -> list[dict[str, Any]]:

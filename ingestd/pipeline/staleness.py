@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Collection
+from contextlib import suppress
 
 from ingestd.errors import UnsupportedType
 from ingestd.pipeline.parts import Parts, RootPlan
+from ingestd.publish.collections import NeedsReindex
 from ingestd.state import facts, recipes
 from ingestd.state.recipes import Served
 
@@ -24,6 +26,9 @@ def _of_root(parts: Parts, root_id: int) -> int:
         return 0
     with parts.ledger.read() as transaction:
         served = recipes.served(transaction, root_id)
+    with suppress(NeedsReindex):
+        # The settings changed: whether they ask for another vector space is stated now, whatever is due.
+        parts.collections.serving(plan.collection, plan.space)
     count = sum(one.documents for one in served if _is_stale(plan, one))
     stated = json.dumps([plan.settings_digest, count])
     if stated != known:

@@ -76,6 +76,7 @@ class Wait:
 def work(parts: Parts, tally: Tally, settling: Settling[int]) -> Wait:
     """Do once what is due now."""
     paused: frozenset[str] = frozenset()
+    parts.collections.drop_retired()
     rebuild.go_on(parts, tally)
     if _is_any_due(parts):
         # Here, so that a pass that finds nothing to do is over before an engine would be imported.

@@ -54,13 +54,27 @@ class Collections:
             When the live generation holds another vector space and none of this one is being built.
         """
         with self._lock:
+            row = self.serving(collection, space) or self._add(collection, space, "live", now_ns)
+            self.ready_all(now_ns)
+            return row
+
+    def serving(self, collection: CollectionName, space: Space) -> GenerationRow | None:
+        """Generation that new versions would be written to, ``None`` while there is none; touches no store.
+
+        Whether ingestion waits is stated for ``status``.
+
+        Raises
+        ------
+        NeedsReindex
+            As :meth:`target`.
+        """
+        with self._lock:
             try:
-                row = self._existing(collection, space) or self._add(collection, space, "live", now_ns)
+                row = self._existing(collection, space)
             except NeedsReindex as error:
                 self._note_pause(collection, str(error))
                 raise
             self._note_pause(collection, "")
-            self.ready_all(now_ns)
             return row
 
     def survives(self, collection: CollectionName) -> bool:
@@ -161,6 +175,14 @@ class Collections:
             self.store.drop(row.generation)
             with self.ledger.write("drop-generation") as transaction:
                 generations.drop(transaction, row.id)
+
+    def drop_retired(self) -> None:
+        """Remove what readers left behind and a killed run did not get to remove; costs one read when there is none."""
+        with self._lock:
+            with self.ledger.read() as transaction:
+                rows = [row for row in generations.all_generations(transaction) if row.state == "retired"]
+            for row in rows:
+                self.drop(row)
 
     def close(self) -> None:
         """Stop cleanly: everything flushed, ledger and store under one new token."""

@@ -152,6 +152,23 @@ def test_another_embedder_pauses_its_collection_and_no_other(site: Site) -> None
         reindex(site)
 
 
+def test_another_embedder_pauses_its_collection_though_nothing_is_due(site: Site) -> None:
+    site.write("a.md", "Text.\n")
+    sync(site)
+    other_embedder(site)
+    for _ in range(2):
+        document = sync(site)
+        assert (document["paused"], document["seen"], document["changed"]) == (["documents"], 1, 0)
+        assert code_of(document) is ExitCode.AMISS
+    site.embedder.version -= 1
+    site.renew_engines()
+    assert code_of(sync(site)) is ExitCode.DONE
+    other_embedder(site)
+    sync(site)
+    reindex(site, force=True)
+    assert sync(site)["paused"] == []
+
+
 def test_a_rebuild_that_is_cut_short_is_finished_by_the_next_pass(site: Site) -> None:
     for number in range(3):
         site.write(f"{number}.md", f"Text of number {number}.\n")

@@ -298,7 +298,7 @@ class Site:
             rules=Rules(include=root.include, exclude=root.exclude, recursive=root.recursive),
             follow_links=root.follow_links,
             tags=root.tags,
-            settings_digest=repr((root, self.chunker, self.options)),
+            settings_digest=repr((root, self.chunker, self.options, self.embedder.version)),
             engines_of=self.engines,
         )
 

@@ -91,6 +91,17 @@ def test_a_generation_whose_drop_was_cut_short_keeps_no_removal_from_happening(w
         assert documents.in_generation(transaction, built.id) == ()
 
 
+@pytest.mark.parametrize("nth", range(1, 7))
+def test_a_drop_that_was_cut_short_is_done_by_the_next_run(world: World, nth: int):
+    world.collections.target(COLLECTION, SPACE, NOW_NS)
+    world.collections.build(COLLECTION, OTHER, NOW_NS)
+    assert world.collections.switch(COLLECTION) is not None
+    with killed_at(nth):
+        assert not survives(world, world.collections.drop_retired) or nth > 4
+    world.collections.drop_retired()
+    assert (rows(world), world.store.generations()) == ([(2, "live")], ("documents.g2",))
+
+
 def test_a_lost_ledger_goes_on_with_the_collection_that_it_used_to_serve(world: World):
     world.write(b"a", "one")
     world.sync()
