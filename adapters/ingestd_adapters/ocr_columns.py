@@ -19,6 +19,8 @@ _CROSSING = 0.3
 """Largest share of lines that go over a gutter: titles, captions, what spans the columns."""
 _FILLED = 0.5
 """Lines of a column of prose fill at least this share of its width; cells of a table do not."""
+_FILLED_BESIDE = 0.28
+"""The same for what lies beside it, which may be several columns."""
 _LEAST_CHARACTERS = 12
 _SAME_ROW = 0.5
 """Share of the lower one's height that two lines of one row have in common."""
@@ -133,15 +135,18 @@ def _gutter(region: Sequence[Placed]) -> float | None:
         if min(before.sum(), after.sum()) < _LEAST_LINES or crossing > _CROSSING * len(region):
             continue
         gap = float(left[after].min()) - edge
-        filled = all(_is_prose(left[side], right[side], lengths[side]) for side in (before, after))
-        if filled and (best is None or (crossing, -gap) < best):
+        filled = sorted(_filled(left[side], right[side], lengths[side]) for side in (before, after))
+        prose = filled[0] >= _FILLED_BESIDE and filled[1] >= _FILLED
+        if prose and (best is None or (crossing, -gap) < best):
             best, gutter = (crossing, -gap), edge + max(gap, 0.0) / 2
     return gutter
 
 
-def _is_prose(left: NDArray[np.float64], right: NDArray[np.float64], lengths: NDArray[np.int64]) -> bool:
-    width = float(right.max() - left.min())
-    return float(np.median(right - left)) >= _FILLED * width and float(np.median(lengths)) >= _LEAST_CHARACTERS
+def _filled(left: NDArray[np.float64], right: NDArray[np.float64], lengths: NDArray[np.int64]) -> float:
+    """Share of the width that the lines of one side fill; 0 where they are too short for prose."""
+    if float(np.median(lengths)) < _LEAST_CHARACTERS:
+        return 0.0
+    return float(np.median(right - left)) / max(1.0, float(right.max() - left.min()))
 
 
 def _rows(stretch: Sequence[Placed]) -> list[Row]:

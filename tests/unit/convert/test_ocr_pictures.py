@@ -1,0 +1,128 @@
+"""Pictures of pages: bounded in pixels, placed back on the page, turned upright."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingestd.errors import DocumentTooLarge, FileEmpty, NeedsOcr
+from ingestd.ports.converter import ConversionRequest
+from ingestd_adapters.ocr_choice import NoOcr
+from ingestd_adapters.ocr_engine import Line, Reading
+from ingestd_adapters.ocr_pages import read_pages
+from ingestd_adapters.ocr_render import DPI, MEGAPIXELS, PageFrame, page_pictures, scale_of
+from ingestd_adapters.ocr_scans import Scans, check_anything
+from ingestd_adapters.ocr_turn import upright
+from ingestd_adapters.pdf_preflight import preflight
+from tests.unit.convert.conftest import Pdf, PdfPage
+from tests.unit.convert.scans import FakeEngine
+
+sides = st.floats(min_value=1, max_value=14_400_000)
+
+
+@given(sides, sides)
+def test_a_page_of_any_size_gets_a_bounded_picture(width: float, height: float) -> None:
+    scale = scale_of(width, height)
+    columns, rows = math.ceil(width * scale), math.ceil(height * scale)
+    assert columns * rows <= MEGAPIXELS * 1e6 + columns + rows
+    assert max(columns, rows) <= 16_000
+    assert scale <= DPI / 72
+
+
+def test_a_huge_page_is_drawn_small(tmp_path: Path) -> None:
+    data = (
+        Pdf([PdfPage(picture=True)]).render().replace(b"/MediaBox [0 0 595 842]", b"/MediaBox [0 0 14400000 14400000]")
+    )
+    file = tmp_path / "huge.pdf"
+    file.write_bytes(data)
+    ((frame, picture),) = page_pictures(file, "huge.pdf", [0])
+    assert picture.shape[0] * picture.shape[1] <= MEGAPIXELS * 1e6
+    assert frame.rows == picture.shape[0]
+
+
+def test_the_turn_of_a_page_is_part_of_its_picture(tmp_path: Path) -> None:
+    file = tmp_path / "r.pdf"
+    file.write_bytes(Pdf([PdfPage([(70, 100, 20, "Text")], rotate=90)]).render())
+    ((frame, picture),) = page_pictures(file, "r.pdf", [0])
+    assert (frame.width, frame.height) == (842, 595)
+    assert picture.shape[1] > picture.shape[0]
+
+
+@given(st.sampled_from([0, 90, 180, 270]), st.integers(0, 39), st.integers(0, 59))
+def test_places_on_a_turned_picture_are_found_on_the_page(degrees: int, row: int, column: int) -> None:
+    picture = np.zeros((40, 60))
+    picture[row, column] = 1
+    ((y, x),) = np.argwhere(np.rot90(picture, -degrees // 90))
+    frame = PageFrame(index=0, width=30, height=20, columns=60, rows=40)
+    found = frame.on_page((x + 0.5, y + 0.5), degrees)
+    assert found == pytest.approx(((column + 0.5) / 2, (row + 0.5) / 2))
+
+
+def quad(left: float, top: float, right: float, bottom: float) -> np.ndarray:
+    return np.array([[left, top], [right, top], [right, bottom], [left, bottom]], dtype=np.float32)
+
+
+FLAT = [quad(10, 40 * row, 400, 40 * row + 20) for row in range(10)]
+TALL = [quad(40 * row, 10, 40 * row + 20, 400) for row in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("quads", "right_way", "degrees"), [(FLAT, 0, 0), (FLAT, 180, 180), (TALL, 0, 270), (TALL, 180, 90)]
+)
+def test_shape_tells_the_side_and_reading_tells_up_from_down(quads: list, right_way: int, degrees: int) -> None:
+    asked: list[int] = []
+
+    def confidence(_quad: np.ndarray, turn: int) -> float:
+        asked.append(turn)
+        return 0.97 if turn == right_way else 0.6
+
+    assert upright(quads, confidence) == degrees
+    assert len(asked) <= 10
+    assert right_way or 180 not in asked
+
+
+def test_a_picture_without_long_lines_stays_as_it_is() -> None:
+    assert upright([quad(0, 0, 20, 20)], lambda _quad, _turn: 0.1) == 0
+
+
+def read(text: str, confidence: float, top: float = 100) -> Line:
+    return Line(text=text, confidence=confidence, corners=((50, top), (800, top), (800, top + 30), (50, top + 30)))
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    file = tmp_path / "p.pdf"
+    file.write_bytes(Pdf([PdfPage(picture=True)] * 3).render())
+    return file
+
+
+def test_what_was_read_without_confidence_is_dropped_and_its_share_is_said(pictures: Path) -> None:
+    sure, unsure = read("Twelve characters and more", 0.9), read("speck", 0.2, 300)
+    found = read_pages(pictures, "p.pdf", [1], FakeEngine([Reading(lines=(sure, unsure), turned=0)]))
+    assert [(seen.text, seen.page) for seen in found.pages[1]] == [(sure.text, 2)]
+    assert found.provenance() == {"pages_by_ocr": "2", "ocr_confidence": "0.900", "ocr_dropped_share": "0.161"}
+
+
+def test_more_scanned_pages_than_allowed_are_refused_before_any_is_read(pictures: Path) -> None:
+    engine = FakeEngine([])
+    scans = Scans(ocr=engine, max_pages=2)
+    with pytest.raises(DocumentTooLarge, match=r"3 pages without text, more than the 2 .* converter\.max_ocr_pages"):
+        scans.admitted(preflight(pictures, "p.pdf", 10), "p.pdf")
+    assert not engine.seen
+
+
+def test_without_an_engine_the_reason_names_the_way_out(pictures: Path) -> None:
+    scans = Scans(ocr=NoOcr(why="no OCR engine is installed: pip install it"), max_pages=2)
+    with pytest.raises(NeedsOcr, match="none of the 3 pages has a text layer, and no OCR engine is installed: pip"):
+        scans.admitted(preflight(pictures, "p.pdf", 10), "p.pdf")
+
+
+def test_pictures_of_no_text_make_no_document(pictures: Path) -> None:
+    scans = Scans(ocr=FakeEngine([Reading(lines=(read("speck", 0.1),), turned=0)] * 3), max_pages=9)
+    found = scans.read(ConversionRequest(path=pictures, name="p.pdf", mime="application/pdf"), [0, 1, 2])
+    assert found is not None
+    with pytest.raises(FileEmpty, match="OCR found no text on 3 pages, and what it read it was not sure of"):
+        check_anything(found, [], "p.pdf")
