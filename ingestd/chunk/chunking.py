@@ -1,6 +1,6 @@
 """Chunks of a document by the chunker that the options name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
@@ -51,7 +51,7 @@ class Chunker:
     """One way to chunk."""
 
     version: int
-    drafts: Callable[[Manuscript], list[Draft]]
+    drafts: Callable[[Manuscript], Iterable[Draft]]
     tiled: bool
     """Whether its chunks together are the whole Markdown."""
     skips: Mapping[BlockType, str]

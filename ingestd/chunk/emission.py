@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import islice
 
 from ingestd.chunk.atoms import BETWEEN_WORDS, Atom
 from ingestd.chunk.cascade import Request, split_blocks
@@ -10,11 +12,14 @@ from ingestd.chunk.levels import halves
 from ingestd.chunk.manuscript import Manuscript
 from ingestd.chunk.wraps import NO_WRAP, wrap
 from ingestd.model.chunk import Chunk
+from ingestd.model.document import BlockType
 
 _Counted = tuple[Draft, Written, int]
+_BATCH = 2048
+"""Drafts that are in memory at once: of tiny sections there may be as many as there are hundreds of characters."""
 
 
-def chunks(manuscript: Manuscript, title: str, drafts: Sequence[Draft], *, tiled: bool) -> tuple[Chunk, ...]:
+def chunks(manuscript: Manuscript, title: str, drafts: Iterable[Draft], *, tiled: bool) -> tuple[Chunk, ...]:
     """Chunks of the drafts, in order.
 
     Parameters
@@ -28,24 +33,28 @@ def chunks(manuscript: Manuscript, title: str, drafts: Sequence[Draft], *, tiled
     ValueError
         When a single character, alone, is over the cap.
     """
-    counted = _fitting(manuscript, drafts)
-    starts = [draft.atoms[0].start for draft, _, _ in counted]
-    if tiled:
-        starts = [0, *starts[1:]]
-        ends = [*starts[1:], len(manuscript.markdown)]
-    else:
-        ends = [draft.atoms[-1].end for draft, _, _ in counted]
-    places = enumerate(zip(starts, ends, strict=True))
-    return tuple(
-        _chunk(manuscript, title, each, index, span) for each, (index, span) in zip(counted, places, strict=True)
-    )
+    counted = _new(_all(manuscript, drafts))
+    made: list[Chunk] = []
+    begin = 0
+    each = next(counted, None)
+    while each is not None:
+        following = next(counted, None)
+        first, last = each[0].atoms[0], each[0].atoms[-1]
+        if tiled:
+            end = len(manuscript.markdown) if following is None else following[0].atoms[0].start
+            made.append(_chunk(manuscript, title, each, len(made), (begin, end)))
+            begin = end
+        else:
+            made.append(_chunk(manuscript, title, each, len(made), (first.start, last.end)))
+        each = following
+    return tuple(made)
 
 
 def _chunk(manuscript: Manuscript, title: str, counted: _Counted, index: int, span: tuple[int, int]) -> Chunk:
     draft, strings, tokens = counted
-    blocks = [manuscript.blocks[number] for number in dict.fromkeys([atom.block for atom in draft.atoms])]
-    pages = [block.page for block in blocks if block.page is not None]
-    kinds = {block.type for block in blocks}
+    blocks = manuscript.blocks
+    numbers = dict.fromkeys([atom.block for atom in draft.atoms])
+    pages = [page for number in numbers if (page := blocks[number].page) is not None]
     return Chunk(
         text=strings.text,
         body=strings.body,
@@ -56,11 +65,23 @@ def _chunk(manuscript: Manuscript, title: str, counted: _Counted, index: int, sp
         char_end=span[1],
         page_start=min(pages, default=None),
         page_end=max(pages, default=None),
-        block_types=tuple(sorted([kind.value for kind in kinds])),
+        block_types=_types(frozenset([blocks[number].type for number in numbers])),
         index=index,
         n_chars=len(strings.body),
         n_tokens=tokens,
     )
+
+
+@cache
+def _types(kinds: frozenset[BlockType]) -> tuple[str, ...]:
+    """Names of the types, sorted; of one set always the same tuple, since most chunks have one of a few."""
+    return tuple(sorted(kind.value for kind in kinds))
+
+
+def _all(manuscript: Manuscript, drafts: Iterable[Draft]) -> Iterator[_Counted]:
+    rest = iter(drafts)
+    while batch := list(islice(rest, _BATCH)):
+        yield from _fitting(manuscript, batch)
 
 
 def _fitting(manuscript: Manuscript, drafts: Sequence[Draft]) -> list[_Counted]:
@@ -81,7 +102,7 @@ def _fitting(manuscript: Manuscript, drafts: Sequence[Draft]) -> list[_Counted]:
             else:
                 over.extend(((*place, part), half) for part, half in enumerate(_halved(manuscript, draft, tokens)))
         pending = over
-    return list(_new([done[place] for place in sorted(done)]))
+    return [done[place] for place in sorted(done)]
 
 
 def _new(counted: Iterable[_Counted]) -> Iterator[_Counted]:

@@ -29,17 +29,20 @@ _OVERLAP = 3
 _Run = tuple[Atom, ...]
 
 
-def grain_growth(manuscript: Manuscript) -> list[Draft]:
-    """Drafts in order; what was skipped lies between them."""
+def grain_growth(manuscript: Manuscript) -> Iterator[Draft]:
+    """Drafts in order, each made when it is asked for; what was skipped lies between them."""
     sections = range(len(manuscript.sections))
     owns = [manuscript.own(section) for section in sections]
     ranges = [
         (*own, manuscript.budget(section), manuscript.goal(section))
         for section, own in zip(sections, owns, strict=True)
     ]
-    drafts: list[Draft] = []
+    return _drafts(manuscript, owns, atoms_of(manuscript, ranges))
+
+
+def _drafts(manuscript: Manuscript, owns: Sequence[tuple[int, int]], parts: Sequence[_Run]) -> Iterator[Draft]:
     heads: list[int] = []
-    for section, (own, atoms) in enumerate(zip(owns, atoms_of(manuscript, ranges), strict=True)):
+    for section, (own, atoms) in enumerate(zip(owns, parts, strict=True)):
         it = manuscript.sections[section]
         if section and manuscript.in_path(section):
             heads.append(it.first)
@@ -47,12 +50,11 @@ def grain_growth(manuscript: Manuscript) -> list[Draft]:
             continue
         runs: list[_Run] = list(_grains(manuscript, section, atoms)) if atoms else [()]
         for run, within in chains(manuscript, heads, section)[:-1]:
-            drafts.append(Draft(atoms=tuple(block_atom(manuscript, block) for block in run), section=within))
+            yield Draft(atoms=tuple(block_atom(manuscript, block) for block in run), section=within)
             del heads[: len(run)]
         runs[0] = (*(block_atom(manuscript, block) for block in heads), *runs[0])
         heads.clear()
-        drafts.extend(Draft(atoms=run, section=section) for run in runs if run)
-    return drafts
+        yield from (Draft(atoms=run, section=section) for run in runs if run)
 
 
 def _grains(manuscript: Manuscript, section: int, atoms: _Run) -> Iterator[_Run]:

@@ -128,7 +128,9 @@ def _tree(kept: Sequence[Block]) -> tuple[list[int], list[Section]]:
 
 def _section(kept: Sequence[Block], level: int, parent: int, first: int, own_end: int, end: int) -> Section:
     marks = "#" * min(level, MARKS)
-    name = " ".join(kept[first].text.split()) if level else ""
+    said = kept[first].text if level else ""
+    # Of two equal strings one is enough: there may be 100,000 headings.
+    name = said if (one_line := " ".join(said.split())) == said else one_line
     longest = LONGEST_LINE - MARKS - 1
     whole = len(name) <= longest
     if not whole:

@@ -4,7 +4,7 @@ After the structural pass of fancychunk: a section whose whole tree fits is a ch
 chunk, or several, and its subsections follow. Every character of the Markdown lies in exactly one chunk.
 """
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -21,25 +21,26 @@ VERSION = 2
 """Raised whenever a boundary moves for any document."""
 
 
-def structure_first(manuscript: Manuscript) -> list[Draft]:
-    """Drafts that tile the document, in order."""
+def structure_first(manuscript: Manuscript) -> Iterator[Draft]:
+    """Drafts that tile the document, in order; each is made when it is asked for, since there may be many."""
     units = _merged(manuscript, _units(manuscript))
     large = [unit for unit in units if unit.size == inf]
     spans = [(_own_low(manuscript, unit), unit.high) for unit in large]
     budgets = [(manuscript.budget(unit.section), manuscript.goal(unit.section)) for unit in large]
     ranges = [(*span, *budget) for span, budget in zip(spans, budgets, strict=True)]
-    parts = {unit.low: atoms for unit, atoms in zip(large, atoms_of(manuscript, ranges), strict=True)}
-    drafts: list[Draft] = []
+    return _drafts(manuscript, units, iter(atoms_of(manuscript, ranges)))
+
+
+def _drafts(manuscript: Manuscript, units: Sequence[Unit], parts: Iterator[tuple[Atom, ...]]) -> Iterator[Draft]:
     for unit in units:
         if unit.size != inf:
-            drafts.append(Draft(atoms=_plain(manuscript, unit.low, unit.high), section=unit.section))
+            yield Draft(atoms=_plain(manuscript, unit.low, unit.high), section=unit.section)
             continue
         budget, goal = manuscript.budget(unit.section), manuscript.goal(unit.section)
-        runs = partition(parts[unit.low], manuscript.scale, budget, goal)
+        runs = partition(next(parts), manuscript.scale, budget, goal)
         heads = _plain(manuscript, unit.low, _own_low(manuscript, unit))
-        drafts.append(Draft(atoms=heads + runs[0], section=unit.section))
-        drafts.extend(Draft(atoms=run, section=unit.section) for run in runs[1:])
-    return drafts
+        yield Draft(atoms=heads + runs[0], section=unit.section)
+        yield from (Draft(atoms=run, section=unit.section) for run in runs[1:])
 
 
 _BEGINNING = 12
@@ -124,7 +125,7 @@ def _innermost(manuscript: Manuscript, number: int, low: int) -> int:
         below = number + 1
         if first < end or end == section.end or sections[below].end != section.end:
             return number
-        if not manuscript.paths.shown(below).whole.issuperset(range(top, below + 1)):
+        if not manuscript.paths.shown(below).says(range(top, below + 1)):
             return number
         number = below
 
