@@ -58,7 +58,7 @@ def chunk_documents(
 def chunk_documents_async(
     documents: Iterable[Document] | AsyncIterable[Document], chunking: Chunking, *, processes: int | None = None
 ) -> AsyncGenerator[Chunked, None]:
-    """As :func:`chunk_documents`, for a caller in an event loop, which is never blocked.
+    """As :func:`chunk_documents`, for a caller in an event loop, which goes on meanwhile.
 
     ``documents`` may be asynchronous; an ordinary iterator is run in a thread. With ``processes`` 0 or 1 a thread of this
     process chunks. When the task that runs the generator is cancelled, or the generator is closed, the processes end at
