@@ -4,6 +4,7 @@ import importlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ _HANDLER = 5
 _MAX_OUTLINE = 5_000
 _SPACE = re.compile(r"\s+")
 _NO_CHARACTER = re.compile("[\ufffd\ufffe\uffff\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
+_LETTERS = 30
+"""So many shapes may be letters: some programs draw text as outlines. A frame or a logo has fewer."""
 _GARBLED_SHARE = 0.3
 """A page with a larger share of characters without a meaning has no text layer worth the name."""
 
@@ -30,11 +33,13 @@ class PageText:
     rotation: int
     """Degrees of ``/Rotate``."""
     pictures: bool
+    shapes: bool
+    """So many lines and areas that they may be letters; false where there is text, or a picture."""
 
     @property
     def needs_ocr(self) -> bool:
         """Whether only its picture says what stands on it: it has no text, or text whose characters mean nothing."""
-        return self.characters == 0 and (self.pictures or bool(self.text.strip()))
+        return self.characters == 0 and (self.pictures or self.shapes or bool(self.text.strip()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,19 +136,28 @@ def _page(document: Any, index: int) -> PageText:
         page = document[index]
     except pypdfium2.PdfiumError:
         # One broken page is no reason to lose the others; it counts as a page without text.
-        return PageText(text="", characters=0, rotation=0, pictures=False)
+        return PageText(text="", characters=0, rotation=0, pictures=False, shapes=False)
     textpage = page.get_textpage()
     text = textpage.get_text_range()
     bare = _SPACE.sub("", text)
     garbled = len(_NO_CHARACTER.findall(bare))
     characters = 0 if garbled > _GARBLED_SHARE * len(bare) else len(bare)
-    pictures = not characters and any(
-        True for _ in page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)
+    pictures = not characters and _holds(page, pypdfium2.raw.FPDF_PAGEOBJ_IMAGE, 1)
+    found = PageText(
+        text=text,
+        characters=characters,
+        rotation=page.get_rotation(),
+        pictures=pictures,
+        shapes=not characters and not pictures and _holds(page, pypdfium2.raw.FPDF_PAGEOBJ_PATH, _LETTERS),
     )
-    found = PageText(text=text, characters=characters, rotation=page.get_rotation(), pictures=pictures)
     textpage.close()
     page.close()
     return found
+
+
+def _holds(page: Any, kind: int, count: int) -> bool:
+    """Whether the page holds so many objects of the kind."""
+    return sum(1 for _ in islice(page.get_objects(filter=[kind], max_depth=3), count)) == count
 
 
 def _outline(document: Any) -> tuple[OutlineEntry, ...]:

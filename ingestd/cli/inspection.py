@@ -196,7 +196,8 @@ def _converters(converter: RootConverterSettings) -> Iterator[Inspected]:
 def _converter(conversions: Conversions, subject: str, mime: str, *, optional: bool) -> Inspected:
     try:
         stage = conversions.stage_for(mime)
-        return Inspected(subject=subject, message=f"{stage.name}/{stage.version}")
+        read = f", pages without text by {ocr['engine']}" if (ocr := stage.options.get("ocr")) else ""
+        return Inspected(subject=subject, message=f"{stage.name}/{stage.version}{read}")
     except UnsupportedType as error:
         return Inspected(subject=subject, message=f"none: {error}", amiss=not optional)
     except IngestdError as error:

@@ -52,6 +52,9 @@ def report(document: Document) -> Iterator[Part]:
     for fact in _FACTS:
         if document.get(fact) is not None:
             yield Line(f"{fact.replace('_', ' ')}: {document[fact]}")
+    provenance = document.get("provenance", {})
+    if by_ocr := provenance.get("pages_by_ocr"):
+        yield Line(f"pages by OCR: {by_ocr}, by {_ocr(provenance)}")
     blocks: dict[str, int] = {}
     for block in document["blocks"]:
         blocks[block["type"]] = blocks.get(block["type"], 0) + 1
@@ -62,6 +65,13 @@ def report(document: Document) -> Iterator[Part]:
         yield Line("it comes back when its file changes; `touch` is enough", "faint")
     if document["state"] == "quarantined":
         yield Line("it is tried again when the file or the recipe changes, or after `ingestd retry PATH`", "faint")
+
+
+def _ocr(provenance: dict[str, str]) -> str:
+    """Engine, confidence and what was dropped for want of it."""
+    dropped = float(provenance["ocr_dropped_share"])
+    said = f"{provenance['ocr']} with a mean confidence of {provenance['ocr_confidence']}"
+    return f"{said}, {dropped:.1%} dropped as unsure" if dropped else said
 
 
 def _chunks(chunks: list[dict[str, Any]]) -> Table:

@@ -5,6 +5,7 @@ from typing import Any
 
 from ingestd.daemon.left_out import why_unknown
 from ingestd.errors import ConfigurationError, UnsupportedType
+from ingestd.model.document import Document
 from ingestd.model.identity import PointId, document_id
 from ingestd.model.paths import path_fields
 from ingestd.model.source import display, printable
@@ -32,7 +33,7 @@ _DOCUMENT_FIELDS = ("converter", "chunker", "chunker_version", "embedder", "inge
 
 
 def show_document(parts: Parts, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """One document with its blocks (while its conversion is cached) and the chunks that the store serves.
+    """One document with its blocks and provenance (while its conversion is cached) and the chunks that the store serves.
 
     Raises
     ------
@@ -40,6 +41,7 @@ def show_document(parts: Parts, arguments: Mapping[str, Any]) -> dict[str, Any]:
         When no root knows the path, or several do.
     """
     plan, source = _find(parts, str(arguments["path"]), arguments.get("root"))
+    converted = _converted(plan, source)
     shown: dict[str, Any] = {
         "root": plan.name,
         **path_fields(source.path),
@@ -47,7 +49,8 @@ def show_document(parts: Parts, arguments: Mapping[str, Any]) -> dict[str, Any]:
         **_failure(parts, source),
         "mime": source.mime,
         "fingerprint": source.fingerprint,
-        "blocks": _blocks(plan, source),
+        "provenance": dict(converted.provenance) if converted else {},
+        "blocks": _blocks(converted),
         "chunks": [],
     }
     with parts.ledger.read() as transaction:
@@ -109,13 +112,17 @@ def _find(parts: Parts, path: str, root: str | None) -> tuple[RootPlan, SourceRo
     return found[0]
 
 
-def _blocks(plan: RootPlan, source: SourceRow) -> list[dict[str, Any]]:
+def _converted(plan: RootPlan, source: SourceRow) -> Document | None:
+    """The document, while its conversion is cached."""
     if source.fingerprint is None or source.mime is None:
-        return []
+        return None
     try:
-        document = plan.conversions.cached(source.fingerprint, source.mime, display(source.path))
+        return plan.conversions.cached(source.fingerprint, source.mime, display(source.path))
     except UnsupportedType:
-        return []
+        return None
+
+
+def _blocks(document: Document | None) -> list[dict[str, Any]]:
     if document is None:
         return []
     return [

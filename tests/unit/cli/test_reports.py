@@ -146,6 +146,14 @@ def test_a_document_is_shown_with_its_chunks() -> None:
     assert text[-1].split() == ["0", "0-5", "3-4", "1", "5", "list", "paragraph", "A", ">", "B"]
 
 
+def test_pages_that_were_read_from_pictures_are_said() -> None:
+    facts = {"ocr": "rapidocr", "pages_by_ocr": "2,3", "ocr_confidence": "0.981", "ocr_dropped_share": "0.020"}
+    document = {"root": "docs", "path": "a.pdf", "state": "served", "blocks": [], "chunks": [], "provenance": facts}
+    assert "pages by OCR: 2,3, by rapidocr with a mean confidence of 0.981, 2.0% dropped as unsure" in lines(
+        show.report, document
+    )
+
+
 def test_verify_lists_each_kind_of_difference() -> None:
     same = {
         "ok": True, "documents": 12, "points": 210, "missing_points": [], "orphan_points": [], "stale_points": [],
