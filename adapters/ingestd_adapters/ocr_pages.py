@@ -8,6 +8,7 @@ from statistics import median
 from ingestd_adapters.ocr_engine import Line, OcrEngine, Picture
 from ingestd_adapters.ocr_paragraphs import Paragraph, paragraphs
 from ingestd_adapters.ocr_render import PageFrame, page_pictures
+from ingestd_adapters.ocr_tables import Cells
 from ingestd_adapters.pdf_blocks import Seen
 
 LEAST_CONFIDENCE = 0.5
@@ -102,7 +103,7 @@ def _seen(page: _Page, paragraph: Paragraph, body: float) -> Seen:
     across, down = [x for x, _ in corners], [y for _, y in corners]
     level = paragraph.level(body * page.frame.scale)
     return Seen(
-        kind="heading" if level else "list_item" if paragraph.bullet else "paragraph",
+        kind="table" if paragraph.cells else "heading" if level else "list_item" if paragraph.bullet else "paragraph",
         page=page.frame.index + 1,
         bbox=(
             max(0.0, min(across)),
@@ -111,6 +112,14 @@ def _seen(page: _Page, paragraph: Paragraph, body: float) -> Seen:
             min(page.frame.height, max(down)),
         ),
         page_height=page.frame.height,
-        text=paragraph.text,
+        text="" if paragraph.cells else paragraph.text,
         level=level,
+        rows=paragraph.cells,
+        header_rows=int(_has_header(paragraph.cells)),
     )
+
+
+def _has_header(cells: Cells) -> bool:
+    """Whether the first row of a table holds no number, and the others do."""
+    numbers = [any(character.isdigit() for cell in row for character in cell) for row in cells]
+    return len(numbers) > 1 and not numbers[0] and all(numbers[1:])

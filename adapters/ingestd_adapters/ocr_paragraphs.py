@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
 from ingestd_adapters.ocr_columns import Row, is_standing, stretches
 from ingestd_adapters.ocr_engine import Line, Point
+from ingestd_adapters.ocr_tables import Cells, parted
 
 _LEADING = 1.4
 """Rows further apart than so many times the usual distance belong to two paragraphs."""
@@ -39,11 +40,13 @@ class Paragraph:
     bullet: bool
     corners: tuple[Point, ...]
     """Of all its lines, where they were found."""
+    cells: Cells = ()
+    """Of a table, whose text is that of its cells, one after the other."""
 
     def level(self, body: float) -> int:
         """Level of the heading that it is beside a body of this height, in the same unit; 0 for none."""
         ratio = self.height / body if body else 1.0
-        if self.bullet or self.rows > _MOST_HEADING_ROWS or len(self.text) > _LONGEST_HEADING:
+        if self.cells or self.bullet or self.rows > _MOST_HEADING_ROWS or len(self.text) > _LONGEST_HEADING:
             return 0
         if not any(character.isalpha() for character in self.text):
             return 0
@@ -56,12 +59,19 @@ class Paragraph:
 def paragraphs(lines: Sequence[Line]) -> list[Paragraph]:
     """Paragraphs of a page in reading order; lines that run up or down the page come last."""
     lying = [line for line in lines if not is_standing(line)]
-    found = [paragraph for stretch in stretches(lying) for paragraph in _of_stretch(stretch)]
+    parts = [part for stretch in stretches(lying) for part in parted(stretch)]
+    found = [one for rows, cells in parts for one in ([_table(rows, cells)] if cells else _of_stretch(rows))]
     return [*found, *(_standing(line) for line in lines if is_standing(line))]
 
 
 def _standing(line: Line) -> Paragraph:
     return Paragraph(text=line.text, height=0.0, rows=1, bullet=False, corners=line.corners)
+
+
+def _table(rows: Sequence[Row], cells: Cells) -> Paragraph:
+    return replace(
+        _paragraph(rows), bullet=False, text=" ".join(cell for row in cells for cell in row if cell), cells=cells
+    )
 
 
 def _of_stretch(stretch: Sequence[Row]) -> list[Paragraph]:

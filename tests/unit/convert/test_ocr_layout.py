@@ -61,15 +61,23 @@ def test_a_caption_between_columns_parts_them() -> None:
     ]
 
 
-def test_cells_of_a_table_are_read_by_rows() -> None:
-    cells = [
-        [("Apples", 60), ("12", 900)],
-        [("Pears", 60), ("7", 900)],
-        [("Plums", 60), ("31", 900)],
-        [("Figs", 60), ("2", 900)],
+def test_a_table_below_a_paragraph_is_apart_from_it() -> None:
+    cells = (("Fruit", "Crates"), ("Apples", "12"), ("Plums", "31"), ("Figs", "2"))
+    rows = [
+        line(text, 60 + 900 * side, 200 + 40 * row) for row, cell in enumerate(cells) for side, text in enumerate(cell)
     ]
-    lines = [line(text, left, 100 + 40 * row) for row, cell in enumerate(cells) for text, left in cell]
-    assert " ".join(texts(lines)) == "Apples 12 Pears 7 Plums 31 Figs 2"
+    text = line("What was brought to the market that day, as the clerk counted it", 60, 100, 1000)
+    first, table, last = paragraphs([*rows, text, line("So much for fruit, he wrote below it all", 60, 400, 800)])
+    assert (first.cells, table.cells, last.cells) == ((), cells, ())
+    assert table.level(10) == 0
+
+
+def test_prose_that_was_found_in_pieces_is_no_table() -> None:
+    pieces = [[(60, 300), (400, 700)], [(60, 500), (560, 700)], [(60, 200), (250, 720)], [(60, 650), (670, 700)]]
+    found = [
+        line("piece", left, 100 + 40 * row, right - left) for row, row_ in enumerate(pieces) for left, right in row_
+    ]
+    assert [one.cells for one in paragraphs(found)] == [()]
 
 
 def test_paragraphs_end_at_gaps_and_at_short_last_rows() -> None:
