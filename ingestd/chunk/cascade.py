@@ -1,5 +1,6 @@
 """Splits blocks that are over their budget into atoms that are not."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -15,6 +16,7 @@ FINENESS = 16
 """Neighbouring pieces are joined up to this part of the budget, so that a choice of cuts stays short."""
 _TABULAR = frozenset({BlockType.TABLE, BlockType.CODE})
 _QUARTER = 4
+_LINES = re.compile(r"[^\r\n]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +166,11 @@ def _atoms(
         # The end of the fence alone says nothing; what was kept free for it in the part before is enough.
         (start, _, tokens, cut), (_, end, _, _) = joined[-2:]
         joined[-2:] = [(start, end, tokens + after, cut)]
+    if around.after and len(joined) > 1 and not manuscript.markdown[joined[0][1] : joined[0][1] + 1].strip("\r\n"):
+        # Nor does its beginning, when the first line of the code is too long to stand beside it.
+        (start, opened, tokens, cut), (_, end, more, _) = joined[:2]
+        if len(_LINES.findall(manuscript.markdown, start, opened)) == 1:
+            joined[:2] = [(start, end, tokens + more, cut)]
     last = len(joined) - 1
     return tuple(
         Atom(

@@ -106,12 +106,17 @@ def _fitting(manuscript: Manuscript, drafts: Sequence[Draft]) -> list[_Counted]:
 
 
 def _new(counted: Iterable[_Counted]) -> Iterator[_Counted]:
-    """Those that say more than the one before them: half of a draft may be no more than what it repeats."""
-    end = -1
+    """Those that say something alone: half of a draft may be no more than what it, or the next one, repeats."""
+    before: _Counted | None = None
     for each in counted:
-        if each[0].atoms[-1].end > end:
-            yield each
-            end = each[0].atoms[-1].end
+        if before is not None:
+            if each[0].atoms[-1].end <= before[0].atoms[-1].end:
+                continue
+            if each[0].atoms[0].start > before[0].atoms[0].start:
+                yield before
+        before = each
+    if before is not None:
+        yield before
 
 
 def _halved(manuscript: Manuscript, draft: Draft, tokens: int) -> Iterable[Draft]:
