@@ -84,7 +84,7 @@ def _described(document: Document, chunked: Chunked) -> Iterator[str]:
     for index, chunk in enumerate(chunked.chunks):
         if chunk.index != index or chunk.n_chars != len(chunk.body) or chunk.title != document.title:
             yield f"chunk {index} is described wrongly"
-        empty = re.fullmatch(r"(`{3,}|~{3,})[^`\r\n]*[\r\n]+\1`*", chunk.body)
+        empty = re.fullmatch(r"(`{3,}|~{3,})[^`\s]*[\r\n]+\1`*", chunk.body)
         if not chunk.body.strip() or (empty and chunk.body not in document.markdown):
             yield f"chunk {index} is blank"
         head = chunk.text.removesuffix(chunk.body)
