@@ -23,7 +23,7 @@ class ConvertOptions:
     """Deadline of one document; each page adds ``page_seconds``. The slowest of 118 real files took 6 s."""
     page_seconds: float = 2.0
     ocr_page_seconds: float = 60.0
-    """What each page that is read from its picture adds, whatever ``longest_seconds`` says: dense pages took 4 to 13 CPU
+    """What each page that is read from its picture adds, whatever ``longest_seconds`` says: dense pages took 4 to 15 CPU
     seconds, and up to 63 on two cores that were busy seven times over (2026-12)."""
     longest_seconds: float = 900.0
     """The deadline never exceeds this, whatever the page count."""

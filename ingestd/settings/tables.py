@@ -94,7 +94,7 @@ class RootConverterSettings:
     """Languages of such pages, as tesseract calls them: ``["eng", "deu"]``. Empty: English for tesseract. RapidOCR needs to
     know none, as it reads Latin, Greek, Chinese and Japanese letters, and refuses languages of others."""
     max_ocr_pages: Size = 300
-    """Most such pages of a PDF file, which take some 2 to 13 seconds of a core each; a longer one is quarantined, never
+    """Most such pages of a PDF file, which take some 2 to 15 seconds of a core each; a longer one is quarantined, never
     read in part."""
     ocr_page_seconds: Annotated[float, Bounds(least=0)] = 60.0
     """What each such page adds to the longest conversion, beyond the 15 minutes below. A busy machine may need it."""

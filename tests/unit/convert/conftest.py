@@ -172,6 +172,14 @@ class Hostile:
     mimes = frozenset({PDF})
     in_process = False
     hoard = []
+    engines = 1
+
+    def loaded(self):
+        return self.engines
+
+    def load_more(self):
+        self.engines += 1
+        return self.grow()
 
     def convert(self, request):
         order = request.path.read_bytes().split()[1].decode()

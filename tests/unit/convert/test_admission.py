@@ -83,3 +83,8 @@ def test_the_deadline_grows_with_the_pages_up_to_its_bound() -> None:
     assert OPTIONS.deadline_seconds(10) == 80
     assert OPTIONS.deadline_seconds(100_000) == 900
     assert ConvertOptions(timeout_seconds=1200).deadline_seconds(5) == 1200
+
+
+def test_pages_that_are_read_from_pictures_have_a_time_of_their_own_beyond_that_bound() -> None:
+    assert OPTIONS.deadline_seconds(10, 3) == OPTIONS.deadline_seconds(10) + 180
+    assert OPTIONS.deadline_seconds(5_000, 300) == OPTIONS.longest_seconds + 300 * 60

@@ -100,6 +100,17 @@ def test_a_process_that_has_grown_is_replaced(workshop) -> None:
     assert workshop.run(conversions, "b.pdf", order("pid")).document.markdown != first
 
 
+@linux_only
+def test_a_process_that_has_loaded_an_engine_meanwhile_is_kept_until_it_grows_beyond_that(workshop) -> None:
+    conversions = workshop.conversions(pdf="hostile")
+    orders = ("load_more", "pid 1", "grow 1", "grow 2", "pid 2")
+    loaded, same, grown, doubled, other = (
+        workshop.run(conversions, "a.pdf", order(one)).document.markdown for one in orders
+    )
+    # 300 MB more are no more than twice what it had with its engine.
+    assert loaded == same == grown == doubled != other
+
+
 def test_too_many_blocks_are_refused_in_the_child(workshop) -> None:
     with pytest.raises(DocumentTooLarge, match="50001 blocks"):
         workshop.document("a.pdf", order("many_blocks"), pdf="hostile")
