@@ -98,7 +98,9 @@ def chunk(
     Returns
     -------
     Chunked
-        Chunks in document order; in the profile ``compat`` those of the published package.
+        Chunks in document order; in the profile ``compat`` those of the published package, by the sizes given. Where none
+        are given and a chunk of its default size is over ``max_tokens``, by the largest that holds, of which each is
+        three quarters of the one before.
 
         In the profile ``native`` no ``text`` is over ``min(max_size, max_tokens)`` tokens (with ``unit="chars"``: over
         ``max_size`` characters or ``max_tokens`` tokens), whatever the document. A ``text`` is the heading path, a blank
@@ -124,9 +126,9 @@ def chunk(
     with span("ingestd.chunk", attributes) as current:
         if options.profile == "compat":
             # Here, so that the native profile, which nearly everyone uses, never loads the other.
-            from ingestd.chunk.compat.chunking import seed_chunked, within
+            from ingestd.chunk.compat.chunking import fitted_chunked
 
-            made = within(seed_chunked(document, options, count, segmenter, embed), document, max_tokens)
+            made = fitted_chunked(document, options, count, segmenter, embed, max_tokens=max_tokens)
         else:
             scale, counter = scaled(sizes, unit_of(options), count, max_tokens)
             made = _native(document, CHUNKERS[options.name], scale, counter, segmenter)
@@ -170,7 +172,7 @@ def chunk_stage(
     """
     sizes = sizes_of(options)
     if options.profile == "compat":
-        return _seed_stage(options, segmenter_name, embedder)
+        return _seed_stage(options, segmenter_name, embedder, {"tokenizer": tokenizer, "max_tokens": max_tokens})
     return Stage(
         name=options.name,
         version=CHUNKERS[options.name].version,
@@ -187,11 +189,14 @@ def chunk_stage(
     )
 
 
-def _seed_stage(options: ChunkOptions, segmenter_name: str, embedder: str) -> Stage:
+def _seed_stage(options: ChunkOptions, segmenter_name: str, embedder: str, lowering: Mapping[str, Any]) -> Stage:
     sizes = sizes_of(options)
     if options.name == "structure-first":
-        moving = {"min_size": sizes.min_size, "segmenter": segmenter_name, "embedder": embedder}
+        moving: dict[str, Any] = {"min_size": sizes.min_size, "segmenter": segmenter_name, "embedder": embedder}
     else:
         moving = {"target_size": sizes.target_size}
+    if options.max_size is None and options.target_size is None:
+        # Sizes that are not given are lowered for a document that needs it.
+        moving |= lowering
     identity = {"profile": options.profile, "seed": SEEDS[options.name], "max_size": sizes.max_size, **moving}
     return Stage(name=f"{options.name}-compat", version=COMPAT_VERSION, options=MappingProxyType(identity))

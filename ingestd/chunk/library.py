@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ingestd import registry
 from ingestd.chunk.chunked import Chunked
 from ingestd.chunk.chunking import Embed, chunk
-from ingestd.chunk.compat.chunking import given_blocks_chunked, seed_chunked, within
+from ingestd.chunk.compat.chunking import fitted, given_blocks_chunked, within
 from ingestd.chunk.compat.grain_document import Given
 from ingestd.chunk.compat.section_document import completed, structure_first_chunked_async
 from ingestd.chunk.compat.segmenting import as_segmenter, probabilities
@@ -60,7 +60,8 @@ def grain_growth(
     segmenter
         Splits sentences in the profile ``native``. ``None``: the one without a model.
     max_tokens
-        Most of a text, special tokens included. ``None``: only the sizes count.
+        Most of a text, special tokens included. ``None``: only the sizes count. In the profile ``compat`` sizes that are
+        not given are lowered until all texts keep it.
 
     Raises
     ------
@@ -87,8 +88,12 @@ def grain_growth(
     if profile == "native":
         return _cut(blocks.document, options, counter, segmenter, max_tokens, None)
     given = Given(blocks=blocks.given, origins=blocks.origins, filename=filename)  # type: ignore[arg-type]  # checked above
-    made = given_blocks_chunked(blocks.document, given, options, counter)
-    return within(made, blocks.document, _limit(max_tokens))
+    return fitted(
+        blocks.document,
+        options,
+        lambda sized: given_blocks_chunked(blocks.document, given, sized, counter),
+        max_tokens=_limit(max_tokens),
+    )
 
 
 def structure_first(
@@ -197,10 +202,8 @@ def _cut(
     max_tokens: int | None,
     embed: Embed | None,
 ) -> Chunked:
-    splitter, limit = segmenter or _default_segmenter(), _limit(max_tokens)
-    if options.profile == "compat":
-        return within(seed_chunked(document, options, count, splitter, embed), document, limit)
-    return chunk(document, options, count, splitter, max_tokens=limit)
+    splitter = segmenter or _default_segmenter()
+    return chunk(document, options, count, splitter, max_tokens=_limit(max_tokens), embed=embed)
 
 
 def _unit(unit: str | None, profile: Profile, count: TokenCounter | None) -> str | None:

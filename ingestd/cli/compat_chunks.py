@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from collections.abc import Callable
 from functools import partial
 
 from ingestd.chunk import Chunked, ChunkOptions, Embed
@@ -22,17 +23,20 @@ from ingestd.wiring.segmenters import segmenter_of
 
 
 def compat_chunks(invocation: Invocation, settings: Settings, chunker: ChunkerSettings, embedder: Embedder) -> Chunked:
-    """Chunks of the file or of the blocks named, none left out, whatever the embedder takes.
+    """Chunks of the file or of the blocks named, by the sizes asked for or the package's own, whatever the embedder takes.
 
-    A warning on stderr tells of those that are over its limit: a daemon would refuse the file.
+    A warning on stderr tells of those that are over its limit: a daemon would refuse the file, or lower the sizes.
     """
     options = chunk_options(chunker)
-    document, chunked = _chunked(invocation, settings, chunker, options, embedder)
+    document, cut = _cut(invocation, settings, chunker, options, embedder)
+    chunked = cut(options)
     if invocation.arguments.embedder != NOOP:
         try:
             within(chunked, document, embedder.max_tokens)
         except NotChunkable as over:
-            sys.stderr.write(f"warning: a daemon would refuse this file: {over}\n")
+            sized = options.max_size is not None or options.target_size is not None
+            says = "refuse this file" if sized else "cut this file by smaller sizes"
+            sys.stderr.write(f"warning: a daemon would {says}: {over}\n")
     return chunked
 
 
@@ -50,14 +54,14 @@ def embed_with(embedder: Embedder, name: str | None) -> Embed:
     return partial(cut_vectors, embedding, threading.Event())
 
 
-def _chunked(
+def _cut(
     invocation: Invocation, settings: Settings, chunker: ChunkerSettings, options: ChunkOptions, embedder: Embedder
-) -> tuple[Document, Chunked]:
+) -> tuple[Document, Callable[[ChunkOptions], Chunked]]:
     count = embedder.count_tokens
     blocks = blocks_of(invocation, "any" if options.name == "grain-growth" else "known")
     if blocks is not None and options.name == "grain-growth":
         given = Given(blocks=blocks.given, origins=blocks.origins, filename=blocks.filename)  # type: ignore[arg-type]  # checked as they were read
-        return blocks.document, given_blocks_chunked(blocks.document, given, options, count)
+        return blocks.document, lambda sized: given_blocks_chunked(blocks.document, given, sized, count)
     document = file_of(invocation, settings) if blocks is None else blocks.document
-    embed = embed_with(embedder, invocation.arguments.embedder)
-    return document, seed_chunked(document, options, count, segmenter_of(chunker), embed)
+    embed, segmenter = embed_with(embedder, invocation.arguments.embedder), segmenter_of(chunker)
+    return document, lambda sized: seed_chunked(document, sized, count, segmenter, embed)

@@ -125,7 +125,7 @@ def _native(subject: Subject, document: Document, version: int) -> Side:
 
 def _compat(subject: Subject, document: Document) -> Side:
     from ingestd.chunk import SEEDS, chunk_stage
-    from ingestd.chunk.compat.chunking import seed_chunked, within
+    from ingestd.chunk.compat.chunking import fitted_chunked, seed_chunked
     from ingestd.cli.compat_chunks import embed_with
     from ingestd.wiring.engines import chunk_options
     from ingestd.wiring.segmenters import segmenter_of
@@ -133,11 +133,11 @@ def _compat(subject: Subject, document: Document) -> Side:
     chunker, embedder = subject.chunker(COMPAT), subject.embedder
     options, segmenter = chunk_options(chunker), segmenter_of(chunker)
     embed = embed_with(embedder, subject.invocation.arguments.embedder)
-    made = seed_chunked(document, options, embedder.count_tokens, segmenter, embed)
-    note = ""
+    count, note = embedder.count_tokens, ""
     try:
-        within(made, document, embedder.max_tokens)
+        made = fitted_chunked(document, options, count, segmenter, embed, max_tokens=embedder.max_tokens)
     except NotChunkable as over:
+        made = seed_chunked(document, options, count, segmenter, embed)
         note = f"with compat the file would be refused: {over}"
     stage = chunk_stage(options, segmenter.name, "", embedder.max_tokens)
     return Side(

@@ -135,8 +135,8 @@ class ChunkerSettings:
     """``structure-first`` cuts at headings, then by size; ``grain-growth`` grows whole blocks inside a section."""
     profile: Literal["native", "compat"] = "native"
     """Which rules: ``native`` are the present ones; ``compat`` cuts as the published packages do, fancychunk 0.8.0 and
-    grain-growth-chunking 1.0.0, faults included. Those count characters: a file with a chunk over what the embedder
-    takes is quarantined then, with the size that would do."""
+    grain-growth-chunking 1.0.0, faults included. Those count characters: where a chunk is over what the embedder takes,
+    sizes that are unset are lowered; with sizes that are set the file is quarantined."""
     max_size: Size | None = None
     """Largest chunk, heading path included, in ``unit``. Unset: the chunker's own measured default, never above what
     the embedder reads; with ``compat`` the package's, 2,048 for structure-first and 2,000 for grain-growth."""

@@ -51,7 +51,7 @@ def test_a_file_with_a_chunk_too_large_for_the_embedder_waits_until_the_sizes_fi
 ) -> None:
     # No sentence ends, so the package cuts at its 2,048 characters: 514 tokens of the 512 that this embedder takes.
     write("a.md", "# A\n\n" + "word " * 1000 + "\n")
-    compat = _with(program, _seed())
+    compat = _with(program, _seed(max_size=2048))
     (failed,) = compat.sync()["failed"]
     assert failed["error"] == "NotChunkable"
     assert "over the 512 tokens that the embedder takes" in failed["reason"]

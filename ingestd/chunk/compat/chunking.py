@@ -1,15 +1,72 @@
 """Chunks of a document by the published package that the options name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from ingestd.chunk.chunked import Chunked
 from ingestd.chunk.compat.grain_document import Given, given_chunked, grain_growth_chunked
 from ingestd.chunk.compat.section_document import Embed, structure_first_chunked
-from ingestd.chunk.options import ChunkOptions, sizes_of
+from ingestd.chunk.options import SEED_DEFAULTS, ChunkOptions, sizes_of
 from ingestd.errors import NotChunkable
 from ingestd.model.document import Document
 from ingestd.ports.embedder import TokenCounter
 from ingestd.ports.segmenter import Segmenter
+
+LEAST_SIZE = 64
+"""Characters below which sizes are not lowered."""
+
+
+def fitted(
+    document: Document, options: ChunkOptions, cut: Callable[[ChunkOptions], Chunked], *, max_tokens: int
+) -> Chunked:
+    """Chunks that the embedder takes whole: by the sizes given, or by the package's own, lowered where none are given.
+
+    Lowered sizes are three quarters of the package's default, three quarters of that, and so on: the largest with which
+    every chunk fits by the count of the largest before. So the result is always the package's for one of its parameters.
+
+    Parameters
+    ----------
+    cut
+        Chunks the document by the options that it is given, of which only sizes differ.
+
+    Raises
+    ------
+    NotChunkable
+        When a chunk is over ``max_tokens`` with the sizes given, or with the least.
+    """
+    made = cut(options)
+    if options.max_size is not None or options.target_size is not None:
+        return within(made, document, max_tokens)
+    default = SEED_DEFAULTS[options.name]
+    for size in _lowered(default.max_size):
+        largest = max(made.chunks, key=lambda chunk: chunk.n_tokens, default=None)
+        if largest is None or largest.n_tokens <= max_tokens:
+            return made
+        if size > len(largest.text) * max_tokens // largest.n_tokens:
+            continue
+        target = size * default.target_size // default.max_size if options.name == "grain-growth" else None
+        made = cut(replace(options, max_size=size, target_size=target))
+    return within(made, document, max_tokens)
+
+
+def _lowered(size: int) -> Iterator[int]:
+    while (size := size * 3 // 4) >= LEAST_SIZE:
+        yield size
+
+
+def fitted_chunked(
+    document: Document,
+    options: ChunkOptions,
+    count: TokenCounter,
+    segmenter: Segmenter,
+    embed: Embed | None,
+    *,
+    max_tokens: int,
+) -> Chunked:
+    """As :func:`seed_chunked`, within what the embedder takes; see :func:`fitted`."""
+    return fitted(
+        document, options, lambda sized: seed_chunked(document, sized, count, segmenter, embed), max_tokens=max_tokens
+    )
 
 
 def seed_chunked(

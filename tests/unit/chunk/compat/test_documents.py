@@ -168,10 +168,22 @@ def test_a_chunk_over_what_the_embedder_takes_is_refused_with_the_way_out(name: 
     with pytest.raises(
         NotChunkable, match=r"of 'Pumps' are over the 64 tokens .* set chunker\.max_size to about"
     ) as told:
-        cut(made, name, max_tokens=64)
+        cut(made, name, max_tokens=64, max_size=2000)
     size = int(str(told.value).partition("max_size to about ")[2].partition(",")[0])
     smaller = {"target_size": size} if name == "grain-growth" else {}
     assert cut(made, name, max_tokens=64, max_size=size, **smaller).chunks
+
+
+@pytest.mark.parametrize("name", ["structure-first", "grain-growth"])
+def test_sizes_that_are_not_given_are_lowered_to_what_the_embedder_takes(name: str) -> None:
+    made = document(("h1", "A"), ("paragraph", sentences(60)), title="Pumps")
+    lowered = cut(made, name, max_tokens=64)
+    assert max(c.n_tokens for c in lowered.chunks) <= 64
+    sizes = [2048 if name == "structure-first" else 2000]
+    while sizes[-1] * 3 // 4 >= 64:
+        sizes.append(sizes[-1] * 3 // 4)
+    targets = [size * 1500 // 2000 if name == "grain-growth" else None for size in sizes]
+    assert lowered in [cut(made, name, max_size=size, target_size=to) for size, to in zip(sizes, targets, strict=True)]
 
 
 def test_what_the_packages_rules_cannot_cut_is_refused_with_the_way_out() -> None:
@@ -245,7 +257,7 @@ def test_what_the_packages_do_not_know_is_refused(options: dict[str, object], me
 
 
 def test_the_stage_of_structure_first_holds_what_can_move_a_boundary() -> None:
-    stage = chunk_stage(ChunkOptions(profile="compat"), "s/1", "abc", 512, embedder="e")
+    stage = chunk_stage(ChunkOptions(profile="compat", max_size=2048), "s/1", "abc", 512, embedder="e")
     assert stage.as_json() == {
         "name": "structure-first-compat",
         "version": 1,
@@ -259,17 +271,19 @@ def test_the_stage_of_structure_first_holds_what_can_move_a_boundary() -> None:
         },
     }
     others = {
+        chunk_stage(ChunkOptions(profile="compat"), "s/1", "abc", 512, embedder="e").digest,
+        chunk_stage(ChunkOptions(profile="compat"), "s/1", "abc", 256, embedder="e").digest,
         chunk_stage(ChunkOptions(profile="compat", max_size=2047), "s/1", "abc", 512, embedder="e").digest,
         chunk_stage(ChunkOptions(profile="compat", min_size=9), "s/1", "abc", 512, embedder="e").digest,
         chunk_stage(ChunkOptions(profile="compat"), "s/2", "abc", 512, embedder="e").digest,
         chunk_stage(ChunkOptions(profile="compat"), "s/1", "abc", 512, embedder="f").digest,
         chunk_stage(ChunkOptions(), "s/1", "abc", 512, embedder="e").digest,
     }
-    assert len(others | {stage.digest}) == 6
+    assert len(others | {stage.digest}) == 8
 
 
 def test_the_stage_of_grain_growth_holds_what_can_move_a_boundary() -> None:
-    options = ChunkOptions(profile="compat", name="grain-growth")
+    options = ChunkOptions(profile="compat", name="grain-growth", max_size=2000)
     stage = chunk_stage(options, "s/1", "abc", 512, embedder="e")
     assert stage.as_json() == {
         "name": "grain-growth-compat",
