@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ingestd.chunk import Chunked, ChunkOptions, chunk, versions
+from ingestd.chunk import CHUNKERS, STRUCTURE_FIRST_VERSION, Chunked, ChunkOptions, chunk, versions
 from ingestd.cli.boundary_report import report
 from ingestd.cli.chunk import converted, embedder_of, looked_into
 from ingestd.cli.excerpt import cells, edges, fitted, fitted_end
@@ -28,6 +28,7 @@ from ingestd.settings import EmbedderSettings, Settings
 
 from .conftest import Run
 
+NOW = str(STRUCTURE_FIRST_VERSION)
 CONFIGURATION = """
 [embedder]
 name = "hash"
@@ -77,23 +78,24 @@ def compared(run: Run, *arguments: str) -> dict[str, Any]:
 
 
 def test_a_version_beside_itself_differs_in_nothing(run: Run, file: Path, home: Path) -> None:
-    found = compared(run, "--from", "1", "--to", "v1")
+    found = compared(run, "--from", NOW, "--to", f"v{NOW}")
     assert (found["file"], found["same"], found["changes"]) == (os.fspath(file), True, [])
     assert found["from"] == found["to"] == {
-        "version": "1", "chunker": "structure-first", "chunker_version": 1, "chunks": found["totals"]["kept"],
+        "version": NOW, "chunker": "structure-first", "chunker_version": int(NOW), "chunks": found["totals"]["kept"],
     }  # fmt: skip
     assert found["totals"]["texts_to_embed"] == 0
     assert not (home / ".local").exists(), "no state is needed"
-    code, out, _ = run("diff-chunks", "docs/a.md", "--from", "1")
+    code, out, _ = run("diff-chunks", "docs/a.md", "--from", NOW)
     assert (code, out.splitlines()[-1]) == (0, "nothing to be embedded anew")
 
 
 @pytest.mark.usefixtures("half")
 @pytest.mark.parametrize("chunker", ["structure-first", "grain-growth"])
 def test_two_versions_are_compared(run: Run, file: Path, chunker: str) -> None:
-    found = compared(run, "--from", "0", "--to", "1", "--chunker", chunker)
+    now = CHUNKERS[chunker].version
+    found = compared(run, "--from", "0", "--to", str(now), "--chunker", chunker)
     totals = found["totals"]
-    assert (found["from"]["chunker_version"], found["to"]["chunker_version"]) == (0, 1)
+    assert (found["from"]["chunker_version"], found["to"]["chunker_version"]) == (0, now)
     assert found["from"]["chunks"] > found["to"]["chunks"] == totals["kept"] + totals["moved"] + totals["new"]
     assert 0 < totals["texts_to_embed"] <= totals["new"]
     for change in found["changes"]:
@@ -101,9 +103,9 @@ def test_two_versions_are_compared(run: Run, file: Path, chunker: str) -> None:
             body = file.read_text()[one["char_start"] : one["char_end"]]
             assert one["first"].split()[0] in body
             assert one["heading_path"][0] == "# Pumps"
-    code, out, _ = run("diff-chunks", "docs/a.md", "--from", "0", "--to", "1", "--chunker", chunker)
+    code, out, _ = run("diff-chunks", "docs/a.md", "--from", "0", "--to", str(now), "--chunker", chunker)
     assert code == 0
-    assert re.search(rf"docs/a.md: {chunker} 0 -> {chunker} 1$", out, re.MULTILINE)
+    assert re.search(rf"docs/a.md: {chunker} 0 -> {chunker} {now}$", out, re.MULTILINE)
     assert re.search(r"^\d+ chunks -> \d+: \d+ kept, \d+ moved, \d+ new, \d+ gone$", out, re.MULTILINE)
     assert re.search(r"^\+ +\d+ +\d+-\d+  Pumps > Valves: Valve \d+ closes .* …", out, re.MULTILINE)
     assert "\x1b" not in out
@@ -119,7 +121,7 @@ def test_two_versions_are_compared(run: Run, file: Path, chunker: str) -> None:
 def test_the_published_behaviour_is_a_version_too(
     run: Run, file: Path, chunker: str, package: str, sizes: tuple[str, ...]
 ) -> None:
-    asked = ("--from", "1", "--to", "compat", "--chunker", chunker, *FREE)
+    asked = ("--from", str(CHUNKERS[chunker].version), "--to", "compat", "--chunker", chunker, *FREE)
     found = compared(run, *asked)
     assert (found["to"]["chunker"], found["to"]["follows"]) == (f"{chunker}-compat", package)
     # The configured 80 tokens are no size of it.
@@ -135,7 +137,7 @@ def test_what_is_synced_is_compared_with_what_is_to_come(run: Run, file: Path) -
     assert run("sync")[0] == 0
     found = compared(run)
     assert (found["same"], found["same_markdown"], found["notes"]) == (True, True, [])
-    assert (found["from"]["version"], found["from"]["doc_version"], found["to"]["version"]) == ("served", 1, "1")
+    assert (found["from"]["version"], found["from"]["doc_version"], found["to"]["version"]) == ("served", 1, NOW)
 
 
 @pytest.fixture
@@ -149,7 +151,7 @@ def served(run: Run, file: Path, home: Path, monkeypatch: pytest.MonkeyPatch) ->
     ConversionCache(places.conversions, 2**30).put(fingerprint, digest, document)
     places.ledger.touch()
     shown: dict[str, Any] = {
-        "state": "done", "title": "Pumps", "version": 4, "recipe": "r", "chunker": "structure-first", "chunker_version": 1,
+        "state": "done", "title": "Pumps", "version": 4, "recipe": "r", "chunker": "structure-first", "chunker_version": int(NOW),
         "converter": document.converter, "served_fingerprint": fingerprint, "convert_digest": digest,
         "embed_digest": embedder_of(settings, settings.embedder, None).stage.digest,
         "chunks": [json.loads(line) for line in out.splitlines()],
@@ -226,16 +228,17 @@ def test_a_version_that_is_served_alone_is_answered_from_the_store(
     run: Run, served: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # An upgrade later: the served version is one that no longer runs.
-    later = {name: MappingProxyType({2: chunk}) for name in versions.EARLIER}
+    to_come = str(int(NOW) + 1)
+    later = {name: MappingProxyType({int(to_come): chunk}) for name in versions.EARLIER}
     monkeypatch.setattr(versions, "runnable", later.__getitem__)
-    found = compared(run, "--from", "1", "--to", "2")
-    assert (found["from"]["version"], found["from"]["doc_version"], found["to"]["version"]) == ("1", 4, "2")
-    assert compared(run)["to"]["version"] == "2"
-    assert "doc_version" not in compared(run, "--from", "2", "--to", "compat", *FREE)["from"]
-    code, _, err = run("diff-chunks", "docs/a.md", "--from", "3")
+    found = compared(run, "--from", NOW, "--to", to_come)
+    assert (found["from"]["version"], found["from"]["doc_version"], found["to"]["version"]) == (NOW, 4, to_come)
+    assert compared(run)["to"]["version"] == to_come
+    assert "doc_version" not in compared(run, "--from", to_come, "--to", "compat", *FREE)["from"]
+    code, _, err = run("diff-chunks", "docs/a.md", "--from", "999")
     assert code == 2
-    assert "structure-first 3 is not in this installation, which runs 2 and compat" in err
-    assert "was made by structure-first 1" in err
+    assert f"structure-first 999 is not in this installation, which runs {to_come} and compat" in err
+    assert f"was made by structure-first {NOW}" in err
     assert "--from served" in err
 
 
@@ -243,11 +246,15 @@ def test_a_version_that_is_served_alone_is_answered_from_the_store(
     ("arguments", "status", "message"),
     [
         (("docs/a.md",), 2, "nothing is indexed yet in .* is not served: name a version with --from"),
-        (("docs/a.md", "--from", "7"), 2, "structure-first 7 is not in this installation, which runs 1 and compat"),
+        (
+            ("docs/a.md", "--from", "999"),
+            2,
+            f"structure-first 999 is not in this installation, which runs {NOW} and compat",
+        ),
         (("docs/a.md", "--from", "1.0"), 2, "'1.0' is no version: give a number, compat or served"),
-        (("docs/a.md", "--from", "1", "--max-size", "20", "--target-size", "30"), 2, "target_size"),
-        (("absent.md", "--from", "1"), 2, "is not a file"),
-        (("docs/empty.md", "--from", "1"), 1, "empty"),
+        (("docs/a.md", "--from", NOW, "--max-size", "20", "--target-size", "30"), 2, "target_size"),
+        (("absent.md", "--from", NOW), 2, "is not a file"),
+        (("docs/empty.md", "--from", NOW), 1, "empty"),
     ],
 )
 def test_what_cannot_be_compared_is_said(
