@@ -58,14 +58,8 @@ def stretches(lines: Sequence[Line]) -> list[list[Row]]:
 
 def is_standing(line: Line) -> bool:
     """Whether a line runs up or down the page, as stamps in the margin do."""
-    width, height = _sides(line)
+    width, height = line.sides
     return len(line.text) > 1 and height > 1.5 * width
-
-
-def _sides(line: Line) -> tuple[float, float]:
-    first, second, third, fourth = line.corners
-    width = max(math.dist(first, second), math.dist(fourth, third))
-    return width, max(math.dist(first, fourth), math.dist(second, third))
 
 
 def _straightened(lines: Sequence[Line]) -> list[Placed]:
@@ -76,7 +70,7 @@ def _straightened(lines: Sequence[Line]) -> list[Placed]:
         x = sum(corner[0] for corner in line.corners) / 4
         y = sum(corner[1] for corner in line.corners) / 4
         x, y = x * cosine - y * sine, x * sine + y * cosine
-        width, height = _sides(line)
+        width, height = line.sides
         placed.append(
             Placed(line=line, left=x - width / 2, top=y - height / 2, right=x + width / 2, bottom=y + height / 2)
         )
@@ -86,9 +80,7 @@ def _straightened(lines: Sequence[Line]) -> list[Placed]:
 def _skew(lines: Sequence[Line]) -> float:
     """Radians by which the text is turned clockwise; 0 where it cannot be told."""
     angles = [
-        _angle(line.corners[0], line.corners[1])
-        for line in lines
-        if _sides(line)[0] >= _LONG * max(_sides(line)[1], 1.0)
+        _angle(line.corners[0], line.corners[1]) for line in lines if line.sides[0] >= _LONG * max(line.sides[1], 1.0)
     ]
     found = median(angles) if angles else 0.0
     return found if abs(found) <= _MOST_SKEW else 0.0

@@ -1,5 +1,6 @@
 """The port of the engines that read pictures of pages."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -18,10 +19,23 @@ class Line:
     """One line of text on a picture."""
 
     text: str
+    """Empty where the engine sees a line and knows none of its letters."""
     confidence: float
     """The engine's own, from 0 to 1."""
     corners: tuple[Point, Point, Point, Point]
     """Clockwise, from the text's top left."""
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """Width and height of its box, in pixels."""
+        first, second, third, fourth = self.corners
+        width = max(math.dist(first, second), math.dist(fourth, third))
+        return width, max(math.dist(first, fourth), math.dist(second, third))
+
+    @property
+    def length(self) -> float:
+        """The longer side in the shorter ones."""
+        return max(self.sides) / max(1.0, min(self.sides))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

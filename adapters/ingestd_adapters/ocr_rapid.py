@@ -100,8 +100,7 @@ class _RapidOcr:
         if turned:
             picture = _turned(picture, turned)
             quads = self._found(picture)
-        lines = (self._line(picture, quad) for quad in quads)
-        return Reading(lines=tuple(line for line in lines if line.text), turned=turned)
+        return Reading(lines=tuple(self._line(picture, quad) for quad in quads), turned=turned)
 
     def _found(self, picture: Picture) -> list[Quad]:
         boxes = _within_memory(lambda: self._engines["find"](picture)).boxes

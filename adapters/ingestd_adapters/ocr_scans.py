@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ingestd.errors import DocumentTooLarge, FileEmpty, NeedsOcr
+from ingestd.errors import DocumentTooLarge, FileEmpty, IncompleteConversion, NeedsOcr
 from ingestd.model.document import Block
 from ingestd.ports.converter import ConversionRequest
 from ingestd_adapters.ocr_choice import NoOcr
@@ -67,9 +67,16 @@ def check_anything(read: OcrPages, blocks: Sequence[Block], name: str) -> None:
 
     Raises
     ------
+    IncompleteConversion
+        When there is text, in letters that the engine does not know.
     FileEmpty
-        Saying how much was read without confidence.
+        Saying whether something was read without confidence.
     """
     if not any(block.text.strip() for block in blocks):
+        if read.unread:
+            raise IncompleteConversion(
+                f"{name}: OCR does not know the letters on {len(read.unread)} of {len(read.pages)} pages: set "
+                'converter.ocr = "tesseract" and converter.ocr_languages, with the data of these languages installed'
+            )
         unsure = ", and what it read it was not sure of" if read.dropped_share else ""
         raise FileEmpty(f"{name}: OCR found no text on {len(read.pages)} pages{unsure}")

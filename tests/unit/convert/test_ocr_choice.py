@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ingestd.convert import ConversionCache, Conversions, ConvertOptions
+from ingestd.convert.choice import installed_engines
 from ingestd.convert.types import MARKDOWN, PDF
 from ingestd.errors import AdapterUnavailable, ConfigurationError, UnsupportedType
 from ingestd_adapters import ocr_weights
@@ -46,6 +47,13 @@ def test_a_converter_without_its_engine_reads_no_pdf_and_says_why(tmp_path: Path
     with pytest.raises(UnsupportedType, match=r'rapidocr is not installed.*pip install "ingestd\[ocr\]"'):
         conversions.stage_for(PDF)
     assert conversions.stage_for(MARKDOWN).name == "markdown"
+
+
+def test_an_engine_that_comes_or_goes_is_seen_without_importing_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rapidocr")
+    assert "rapidocr" in installed_engines()
+    monkeypatch.setitem(sys.modules, "rapidocr", None)
+    assert "rapidocr" not in installed_engines()
 
 
 def test_an_unknown_mode_names_the_known_ones() -> None:

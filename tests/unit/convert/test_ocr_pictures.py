@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestd.errors import DocumentTooLarge, FileEmpty, NeedsOcr
+from ingestd.errors import DocumentTooLarge, FileEmpty, IncompleteConversion, NeedsOcr
 from ingestd.ports.converter import ConversionRequest
 from ingestd_adapters.ocr_choice import NoOcr
 from ingestd_adapters.ocr_engine import Line, Reading
@@ -88,8 +88,9 @@ def test_a_picture_without_long_lines_stays_as_it_is() -> None:
     assert upright([quad(0, 0, 20, 20)], lambda _quad, _turn: 0.1) == 0
 
 
-def read(text: str, confidence: float, top: float = 100) -> Line:
-    return Line(text=text, confidence=confidence, corners=((50, top), (800, top), (800, top + 30), (50, top + 30)))
+def read(text: str, confidence: float, top: float = 100, width: float = 0) -> Line:
+    right = 50 + (width or 14 * len(text))
+    return Line(text=text, confidence=confidence, corners=((50, top), (right, top), (right, top + 30), (50, top + 30)))
 
 
 @pytest.fixture
@@ -126,3 +127,29 @@ def test_pictures_of_no_text_make_no_document(pictures: Path) -> None:
     assert found is not None
     with pytest.raises(FileEmpty, match="OCR found no text on 3 pages, and what it read it was not sure of"):
         check_anything(found, [], "p.pdf")
+
+
+def test_a_page_of_letters_that_the_engine_does_not_know_counts_as_unread(pictures: Path) -> None:
+    # It passes over such letters: long lines, and hardly a character in them.
+    strange = Reading(
+        lines=tuple(read(text, 0.95, 100 + 40 * row, 750) for row, text in enumerate(("2020.", "", "1:", ""))), turned=0
+    )
+    known = Reading(lines=tuple(read("known letters " * 4, 0.95, 100 + 40 * row) for row in range(4)), turned=0)
+    found = read_pages(pictures, "p.pdf", [0, 1], FakeEngine([strange, known]))
+    assert (found.unread, found.pages[0]) == ((0,), ())
+    assert found.provenance()["pages_by_ocr"] == "2"
+    assert found.provenance()["ocr_unread"] == "1"
+    alone = read_pages(pictures, "p.pdf", [0], FakeEngine([strange]))
+    with pytest.raises(IncompleteConversion, match=r"the letters on 1 of 1 pages: set converter\.ocr"):
+        check_anything(alone, [], "p.pdf")
+
+
+def test_a_few_words_beside_a_picture_are_no_reason_to_doubt(pictures: Path) -> None:
+    texture = tuple(
+        Line(text="", confidence=0.0, corners=((x, 9), (x + 60, 9), (x + 60, 40), (x, 40))) for x in range(99)
+    )
+    found = read_pages(
+        pictures, "p.pdf", [0], FakeEngine([Reading(lines=(*texture, read("A caption " * 5, 0.9)), turned=0)])
+    )
+    assert found.unread == ()
+    assert [seen.text for seen in found.pages[0]] == [("A caption " * 5)]
