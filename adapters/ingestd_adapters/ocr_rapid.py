@@ -20,8 +20,10 @@ NAME = "rapidocr"
 _VERSION = 1
 _LONG_SIDE = 1_280
 """Pixels of the longer side on which text is looked for: 2.4 times less work than at 200 dpi for the same lines."""
+_SHARE, _LONGEST_SIDE = 0.55, 2_560
+"""Of a page longer than A4 it is this share, so that its letters are as large as there, up to so many pixels."""
 _MOST_THREADS = 2
-_WIDEST = 40
+_WIDEST = 200
 """Lines are read up to this width in heights: what is longer is a rule, or made to use memory up."""
 _UNREADABLE = frozenset(
     {"ara", "fas", "heb", "urd", "rus", "ukr", "bel", "bul", "srp", "mkd", "kor", "hin", "ben", "tam", "tel", "tha", "vie"}
@@ -58,6 +60,7 @@ class _RapidOcr:
         {
             "engine": NAME,
             "version": _VERSION,
+            "long_side": _LONG_SIDE,
             "detection_sha256": SHA256[DETECTION],
             "recognition_sha256": SHA256[RECOGNITION],
         }
@@ -83,6 +86,8 @@ class _RapidOcr:
         # It says at INFO, in colours, what it loads.
         logging.getLogger("RapidOCR").setLevel(logging.CRITICAL)
         read = importlib.import_module("rapidocr.ch_ppocr_rec")
+        # The process may run beside others: only the models get threads.
+        importlib.import_module("cv2").setNumThreads(1)
         settings = _settings()
         # Sessions of our own: the package's would download what it misses, and spin while they wait.
         self._engines["find"] = found.TextDetector(_with_session(settings.Det, os.fspath(detection)))
@@ -103,6 +108,8 @@ class _RapidOcr:
         return Reading(lines=tuple(self._line(picture, quad) for quad in quads), turned=turned)
 
     def _found(self, picture: Picture) -> list[Quad]:
+        longest = min(_LONGEST_SIDE, max(_LONG_SIDE, int(_SHARE * max(picture.shape[:2]))))
+        self._engines["find"].limit_side_len = longest
         boxes = _within_memory(lambda: self._engines["find"](picture)).boxes
         return [] if boxes is None else [np.asarray(box, dtype=np.float32) for box in boxes]
 

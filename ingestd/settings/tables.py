@@ -104,7 +104,8 @@ class RootConverterSettings:
     """What each page adds to ``timeout_seconds``, up to 15 minutes in all: a slow core needs about 1.5 with the slowest
     converter."""
     memory_bytes: Annotated[int, Bounds(least=256 * MIB)] = 4 * GIB
-    """Most memory (address space) of a converter's process; crafted files ask for tens of gigabytes."""
+    """Most memory (address space) of a converter's process; crafted files ask for tens of gigabytes. OCR wants 1
+    GiB."""
     max_pages: Size = 5000
     """Most pages of a PDF file; a longer one is quarantined, never cut short."""
     max_text_bytes: Size = 20 * MIB
