@@ -20,6 +20,8 @@ _INDENT = 1.2
 _ENDS = re.compile(r"[.!?:;\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")
 _BULLET = re.compile(r"[\u2022\u00b7\u25aa\u25cf\u25cb\u25a0*\u2013-]\s*(?=\w)")
 _NUMBERED = re.compile(r"\d{1,2}(?:\.\d{1,2}){0,4}\.?\s+[^\W\d_]")
+_TITLE = re.compile(r"(?:\d[\d.]*\s+)?[A-Z]\S*(?:\s+(?:[A-Z]\S*|\w{1,3}|&)){0,9}$")
+"""Up to ten words, each with a capital but for the shortest."""
 _WIDE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _HEADING = 1.3
 """Times the height of the body's rows; numbered lines need less."""
@@ -38,6 +40,8 @@ class Paragraph:
     """Of its rows, in pixels: the size of its letters; 0 where it is not known."""
     rows: int
     bullet: bool
+    titled: bool
+    """One short row of words with capitals, right above a row that fills the column."""
     corners: tuple[Point, ...]
     """Of all its lines, where they were found."""
     cells: Cells = ()
@@ -53,7 +57,7 @@ class Paragraph:
         if ratio >= _OUTER_HEADING:
             return 1
         numbered = self.rows == 1 and _NUMBERED.match(self.text) and not _ENDS.search(self.text)
-        return 2 if ratio >= (_NUMBERED_HEADING if numbered else _HEADING) else 0
+        return 2 if self.titled or ratio >= (_NUMBERED_HEADING if numbered else _HEADING) else 0
 
 
 def paragraphs(lines: Sequence[Line]) -> list[Paragraph]:
@@ -65,7 +69,7 @@ def paragraphs(lines: Sequence[Line]) -> list[Paragraph]:
 
 
 def _standing(line: Line) -> Paragraph:
-    return Paragraph(text=line.text, height=0.0, rows=1, bullet=False, corners=line.corners)
+    return Paragraph(text=line.text, height=0.0, rows=1, bullet=False, titled=False, corners=line.corners)
 
 
 def _table(rows: Sequence[Row], cells: Cells) -> Paragraph:
@@ -75,16 +79,18 @@ def _table(rows: Sequence[Row], cells: Cells) -> Paragraph:
 
 
 def _of_stretch(stretch: Sequence[Row]) -> list[Paragraph]:
-    left = min(one.left for row in stretch for one in row)
-    right = max(one.right for row in stretch for one in row)
+    column = min(one.left for row in stretch for one in row), max(one.right for row in stretch for one in row)
     usual = _usual_distance(stretch)
     parts: list[list[Row]] = [[stretch[0]]]
+    titles: list[bool] = []
     for before, row in pairwise(stretch):
-        if _is_apart(before, row, usual, (left, right)):
+        title = len(parts[-1]) == 1 and _is_title(before, row, column)
+        if title or _is_apart(before, row, usual, column):
             parts.append([row])
+            titles.append(title)
         else:
             parts[-1].append(row)
-    return [_paragraph(part) for part in parts]
+    return [_paragraph(part, titled=title) for part, title in zip(parts, [*titles, False], strict=True)]
 
 
 def _usual_distance(stretch: Sequence[Row]) -> float:
@@ -109,11 +115,20 @@ def _is_apart(before: Row, row: Row, usual: float, column: tuple[float, float]) 
     return ended and (short or indented)
 
 
+def _is_title(row: Row, below: Row, column: tuple[float, float]) -> bool:
+    """Whether a row of its own heads the row below, though its letters are no larger."""
+    width = column[1] - column[0]
+    short = row[-1].right - column[0] < _SHORT * width
+    filled = below[-1].right - below[0].left >= _SHORT * width
+    text = " ".join(one.line.text for one in row)
+    return short and filled and bool(_TITLE.match(text)) and below[0].line.text[:1].isupper()
+
+
 def _height(row: Row) -> float:
     return median(one.height for one in row)
 
 
-def _paragraph(rows: Sequence[Row]) -> Paragraph:
+def _paragraph(rows: Sequence[Row], *, titled: bool = False) -> Paragraph:
     text = _joined(" ".join(one.line.text for one in row) for row in rows)
     bullet = _BULLET.match(text)
     return Paragraph(
@@ -121,6 +136,7 @@ def _paragraph(rows: Sequence[Row]) -> Paragraph:
         height=median(_height(row) for row in rows),
         rows=len(rows),
         bullet=bullet is not None,
+        titled=titled,
         corners=tuple(corner for row in rows for one in row for corner in one.line.corners),
     )
 

@@ -118,6 +118,18 @@ def test_a_numbered_line_needs_less_to_be_a_heading() -> None:
     assert [one.level(30) for one in paragraphs(lines)] == [2, 0]
 
 
+def test_a_short_row_with_capitals_heads_the_full_row_below_it() -> None:
+    rows = (
+        "Boots of the Keeper",
+        "These are of one piece and of leather that was greased",
+        "every week with what was left over from the lamp.",
+    )
+    lines = [line(text, 60, 100 + 40 * row, 0 if row == 0 else 800) for row, text in enumerate(rows)]
+    assert [(one.text, one.level(30)) for one in paragraphs(lines)] == [(rows[0], 2), (f"{rows[1]} {rows[2]}", 0)]
+    labels = [line("Flexible Nut", 60, 100), line("Threaded Core", 60, 140)]
+    assert [one.level(30) for one in paragraphs(labels)] == [0]
+
+
 def test_bullets_are_items_of_a_list() -> None:
     lines = [line("• one thing", 60, 100, 300), line("• another thing", 60, 140, 300)]
     assert [(one.text, one.bullet) for one in paragraphs(lines)] == [("one thing", True), ("another thing", True)]
