@@ -149,10 +149,10 @@ def _merged(manuscript: Manuscript, placed: Iterator[_Placed]) -> list[Unit]:
 def _sign(manuscript: Manuscript, number: int) -> Sign:
     section = manuscript.sections[number]
     if section.first + 1 >= section.own_end:
-        return Sign(beginning=section.line, text="")
+        return Sign(heading=section.line, beginning="", text="")
     start = manuscript.blocks[section.first + 1].start
     text = manuscript.markdown[start : manuscript.blocks[section.own_end - 1].end]
-    return Sign(beginning=f"{section.line}\0{text[:_BEGINNING]}", text=text)
+    return Sign(heading=section.line, beginning=text[:_BEGINNING], text=text)
 
 
 def _joined(manuscript: Manuscript, parent: int, left: Unit, right: Unit) -> Unit | None:

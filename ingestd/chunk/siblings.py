@@ -26,13 +26,17 @@ class Unit:
 Join = Callable[[Unit, Unit], Unit | None]
 """The two neighbours as one, or ``None`` where they stay apart."""
 
+_Rank = tuple[int, int, int, int]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sign:
     """What tells a section from its siblings."""
 
+    heading: str
+    """No edit of its text changes it."""
     beginning: str
-    """Its heading and how its text begins: what is added to the section does not change it."""
+    """How its text begins, which what is added at its end does not change: decides between siblings of one heading."""
     text: str
     """All of its own text: decides only where siblings begin alike."""
 
@@ -40,9 +44,9 @@ class Sign:
 def merged(units: Sequence[Unit], signs: Sequence[Sign], join: Join) -> list[Unit]:
     """Units of one parent, in order, after the joining of small ones; ``signs`` are of the sections they begin with."""
     done: list[Unit] = []
-    stack: list[tuple[Unit | None, tuple[int, int, int]]] = []
+    stack: list[tuple[Unit | None, _Rank]] = []
     current: Unit | None = units[0]
-    seen: Counter[tuple[int, int]] = Counter()
+    seen: Counter[tuple[int, int, int]] = Counter()
     _rank(signs[0], seen)
     for unit, sign in zip(units[1:], signs[1:], strict=True):
         rank = _rank(sign, seen)
@@ -57,9 +61,9 @@ def merged(units: Sequence[Unit], signs: Sequence[Sign], join: Join) -> list[Uni
     return sorted(done, key=lambda unit: unit.low)
 
 
-def _rank(sign: Sign, seen: Counter[tuple[int, int]]) -> tuple[int, int, int]:
+def _rank(sign: Sign, seen: Counter[tuple[int, int, int]]) -> _Rank:
     """Of sections that are the same in all, the last one's depends on how many there are."""
-    same = (_hash(sign.beginning), _hash(sign.text))
+    same = (_hash(sign.heading), _hash(sign.beginning), _hash(sign.text))
     seen[same] += 1
     return (*same, _hash(str(seen[same])))
 
