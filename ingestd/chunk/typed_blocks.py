@@ -31,7 +31,7 @@ class TypedBlocks:
     document: Document
     given: tuple[Mapping[str, Any], ...]
     origins: tuple[int | None, ...]
-    """For each its index among the document's blocks; ``None`` where it has no text."""
+    """For each its index among the document's blocks, of which there is one for each; ``None`` where it has no text."""
     filename: str
 
 
@@ -53,11 +53,12 @@ def typed_blocks(blocks: Sequence[Mapping[str, Any]], filename: str) -> TypedBlo
         piece = str(block.get("text") or "").strip()
         origins.append(len(placed) if piece else None)
         if piece:
-            position += len(_BETWEEN) if placed else 0
-            placed.append(_block(_kind(block["type"]), piece, position, block.get("page", 0)))
-            parts.append(_marked(placed[-1].type, piece))
-            position += len(parts[-1])
-    titles = (block.text for block in placed if block.type is BlockType.TITLE)
+            position += len(_BETWEEN) if parts else 0
+            parts.append(_marked(_kind(block["type"]), piece))
+        # One without text is there too, so that whoever chunks the document says that it was skipped.
+        placed.append(_block(_kind(block["type"]), piece, position, block.get("page", 0)))
+        position = placed[-1].end
+    titles = (block.text for block in placed if block.type is BlockType.TITLE and block.text)
     document = Document(
         title=next(titles, filename),
         markdown=_BETWEEN.join(parts),
@@ -100,13 +101,26 @@ def _kind(written: str) -> BlockType:
 
 
 def _block(kind: BlockType, text: str, start: int, page: int | None) -> Block:
-    end = start + len(_marked(kind, text))
-    shown = None if page is None else page + 1
-    return Block(type=kind, text=text, start=start, end=end, level=_LEVELS.get(kind), page=shown)
+    return Block(
+        type=kind,
+        text=text,
+        start=start,
+        end=start + len(_marked(kind, text)),
+        level=_LEVELS.get(kind),
+        page=None if page is None else page + 1,
+        header_rows=_header_rows(text) if kind is BlockType.TABLE else 0,
+    )
+
+
+def _header_rows(table: str) -> int:
+    """Rows of a table in Markdown down to its delimiter row; of any other form it is not known which rows head it."""
+    rows = table.split("\n", 2)[:2]
+    delimiter = rows[-1].strip()
+    return 2 if len(rows) == 2 and "-" in delimiter and "|" in table and not delimiter.strip("|-: \t") else 0
 
 
 def _marked(kind: BlockType, text: str) -> str:
-    before, after = _MARKS.get(kind, ("", ""))
+    before, after = _MARKS.get(kind, ("", "")) if text else ("", "")
     return f"{before}{text}{after}"
 
 

@@ -2,13 +2,16 @@ import io
 import json
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ingestd.chunk import ChunkOptions, chunk
 from ingestd.cli.blocks import document_from_blocks
 from ingestd.errors import ConfigurationError
+from ingestd_adapters.punctuation_segmenter import punctuation
 
 from .conftest import Run
 
@@ -24,6 +27,10 @@ BLOCKS = [
 
 def chunks(out: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.splitlines()]
+
+
+def word_counts(texts: Sequence[str]) -> list[int]:
+    return [2 + len(text.split()) for text in texts]
 
 
 def test_a_file_is_chunked_without_a_state(run: Run, home: Path) -> None:
@@ -56,11 +63,40 @@ def test_blocks_come_from_a_file(run: Run, home: Path) -> None:
 
 def test_blocks_stand_where_they_say_in_the_markdown() -> None:
     document = document_from_blocks(json.dumps(BLOCKS), "b.json")
-    assert len(document.blocks) == 5
+    assert len(document.blocks) == len(BLOCKS)
     for block in document.blocks:
         assert block.text in document.markdown[block.start : block.end]
     assert document.markdown.startswith("# Pumps\n\n## Valves\n\n")
-    assert [block.page for block in document.blocks] == [1, 1, 2, 2, 3]
+    assert [block.page for block in document.blocks] == [1, 1, 2, 2, 3, 1]
+
+
+@pytest.mark.parametrize("chunker", ["structure-first", "grain-growth"])
+def test_blocks_without_text_are_skipped_by_the_number_they_were_given_with(chunker: str) -> None:
+    blocks = [{"type": "title", "text": " "}, *BLOCKS, {"type": "code", "text": ""}, {"type": "list", "text": "- a"}]
+    document = document_from_blocks(json.dumps(blocks), "b.json")
+    made = chunk(document, ChunkOptions(name=chunker), word_counts, punctuation(), max_tokens=512)
+    assert [(one.block, one.type, one.reason) for one in made.skipped] == [
+        (0, "title", "no text"),
+        (6, "paragraph", "no text"),
+        (7, "code", "no text"),
+    ]
+    assert document.title == "Pumps"
+    assert not document.markdown.startswith("\n")
+
+
+@pytest.mark.parametrize("chunker", ["structure-first", "grain-growth"])
+def test_every_part_of_a_table_among_blocks_has_its_header_rows(chunker: str) -> None:
+    rows = "".join(f"| row {number} | of a long table |\n" for number in range(60))
+    blocks = [{"type": "table", "text": f"| name | value |\n|:---|---:|\n{rows}"}]
+    document = document_from_blocks(json.dumps(blocks), "b.json")
+    made = chunk(document, ChunkOptions(name=chunker, max_size=120), word_counts, punctuation(), max_tokens=512)
+    assert len(made.chunks) > 3
+    assert all(one.body.startswith("| name | value |\n|:---|---:|\n| row") for one in made.chunks)
+
+
+@pytest.mark.parametrize("text", ["a\tb\n1\t2", "a | b", "| a |\n| b |", "---", "a\n---"])
+def test_a_table_of_another_form_names_no_header_rows(text: str) -> None:
+    assert document_from_blocks(json.dumps([{"type": "table", "text": text}]), "b.json").blocks[0].header_rows == 0
 
 
 @pytest.mark.parametrize(
