@@ -100,7 +100,7 @@ class _LiteparseConverter:
         before = self._look(request)
         scans = self.scans.admitted(before, request.name)
         pages = parsed(request, before)
-        read = self.scans.read(request, scans)
+        read = self.scans.read(request, before, scans)
         for index, found in read.pages.items() if read else ():
             pages[index] = list(found)
         by_pdfium = [index for index, page in enumerate(before.pages) if is_lost(pages[index], page.characters)]

@@ -1,7 +1,7 @@
 """What becomes of the pages of a PDF that only their pictures can tell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingestd.errors import DocumentTooLarge, FileEmpty, IncompleteConversion, NeedsOcr
 from ingestd.model.document import Block
@@ -9,12 +9,15 @@ from ingestd.ports.converter import ConversionRequest
 from ingestd_adapters.ocr_choice import NoOcr
 from ingestd_adapters.ocr_engine import OcrEngine
 from ingestd_adapters.ocr_pages import OcrPages, read_pages
-from ingestd_adapters.pdf_preflight import Preflight
+from ingestd_adapters.pdf_blocks import Seen
+from ingestd_adapters.pdf_preflight import PageText, Preflight
 
 OCR = "ocr"
 """Key of a document's provenance: the engine, :data:`NOT_NEEDED`, or that pages were left out for want of one."""
 NOT_NEEDED = "not needed"
 _LEFT_OUT = "off"
+_MORE = 3
+"""So many times the characters of a stamp is what stands on a scan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +30,8 @@ class Scans:
 
     def admitted(self, before: Preflight, name: str) -> tuple[int, ...]:
         """0-based pages to be read from their pictures; none without an engine, where some pages have text.
+
+        Pages that may be stamped scans are among them as long as there are not too many.
 
         Raises
         ------
@@ -45,21 +50,29 @@ class Scans:
                 f"{name} has {len(pages)} pages without text, more than the {self.max_pages} that OCR reads of one file: "
                 "split it, or raise converter.max_ocr_pages"
             )
-        return pages
+        both = tuple(sorted({*pages, *before.stamped}))
+        return both if len(both) <= self.max_pages else pages
 
-    def read(self, request: ConversionRequest, pages: Sequence[int]) -> OcrPages | None:
-        """The pages, read; ``None`` for no pages."""
+    def read(self, request: ConversionRequest, before: Preflight, pages: Sequence[int]) -> OcrPages | None:
+        """The pages, read; ``None`` for no pages. Those whose own text says about as much are left to it."""
         if isinstance(self.ocr, NoOcr) or not pages:
             return None
-        return read_pages(request.path, request.name, pages, self.ocr)
+        read = read_pages(request.path, request.name, pages, self.ocr)
+        better = {index: seen for index, seen in read.pages.items() if _is_better(seen, before.pages[index])}
+        return replace(read, pages=better)
 
     def provenance(self, before: Preflight, read: OcrPages | None) -> dict[str, str]:
         """How the pages without text were treated, for people."""
-        if not before.for_ocr:
+        if not before.for_ocr and not before.stamped:
             return {OCR: NOT_NEEDED}
         if read is None or isinstance(self.ocr, NoOcr):
             return {OCR: _LEFT_OUT}
         return {OCR: self.ocr.name, **read.provenance(), **self.ocr.versions()}
+
+
+def _is_better(seen: Sequence[Seen], page: PageText) -> bool:
+    found = sum(len(block.text) + sum(len(cell) for row in block.rows for cell in row) for block in seen)
+    return found > _MORE * page.characters or page.characters == 0
 
 
 def check_anything(read: OcrPages, blocks: Sequence[Block], name: str) -> None:

@@ -19,6 +19,10 @@ _SPACE = re.compile(r"\s+")
 _NO_CHARACTER = re.compile("[\ufffd\ufffe\uffff\ue000-\uf8ff\x00-\x08\x0e-\x1f]")
 _LETTERS = 30
 """So many shapes may be letters: some programs draw text as outlines. A frame or a logo has fewer."""
+_STAMP = 100
+"""Characters of a stamp at the most."""
+_COVERED = 0.8
+_MOST_PICTURES = 20
 _GARBLED_SHARE = 0.3
 """A page with a larger share of characters without a meaning has no text layer worth the name."""
 
@@ -35,6 +39,8 @@ class PageText:
     pictures: bool
     shapes: bool
     """So many lines and areas that they may be letters; false where there is text, or a picture."""
+    stamped: bool = False
+    """A picture covers the page, and its few characters may be a stamp on a scan, or a title on a slide."""
 
     @property
     def needs_ocr(self) -> bool:
@@ -71,6 +77,11 @@ class Preflight:
     def for_ocr(self) -> tuple[int, ...]:
         """0-based pages that only their pictures can tell."""
         return tuple(index for index, page in enumerate(self.pages) if page.needs_ocr)
+
+    @property
+    def stamped(self) -> tuple[int, ...]:
+        """0-based pages whose pictures may tell more than their text."""
+        return tuple(index for index, page in enumerate(self.pages) if page.stamped)
 
 
 def count_pages(path: Path, name: str, max_pages: int) -> int:
@@ -148,6 +159,7 @@ def _page(document: Any, index: int) -> PageText:
         characters=characters,
         rotation=page.get_rotation(),
         pictures=pictures,
+        stamped=0 < characters <= _STAMP and _is_covered(page),
         shapes=not characters and not pictures and _holds(page, pypdfium2.raw.FPDF_PAGEOBJ_PATH, _LETTERS),
     )
     textpage.close()
@@ -158,6 +170,17 @@ def _page(document: Any, index: int) -> PageText:
 def _holds(page: Any, kind: int, count: int) -> bool:
     """Whether the page holds so many objects of the kind."""
     return sum(1 for _ in islice(page.get_objects(filter=[kind], max_depth=3), count)) == count
+
+
+def _is_covered(page: Any) -> bool:
+    """Whether one picture covers nearly all of the page."""
+    raw = _engine().raw
+    width, height = page.get_size()
+    for picture in islice(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=1), _MOST_PICTURES):
+        left, bottom, right, top = picture.get_bounds()
+        if (right - left) * (top - bottom) >= _COVERED * width * height:
+            return True
+    return False
 
 
 def _outline(document: Any) -> tuple[OutlineEntry, ...]:

@@ -103,6 +103,23 @@ def test_the_least_recently_used_goes_first(tmp_path: Path) -> None:
     assert small.get(fingerprint(3), DIGEST) is not None
 
 
+def test_a_result_that_serves_two_conversions_lies_on_the_disk_once(tmp_path: Path) -> None:
+    other = Digest("e" * 64)
+    cache = ConversionCache(tmp_path, 1 << 30)
+    cache.share(fingerprint(0), DIGEST, other)
+    assert cache.get(fingerprint(0), other) is None
+    for number in range(2):
+        cache.put(fingerprint(number), DIGEST, document(os.urandom(2000).hex()))
+        cache.share(fingerprint(number), DIGEST, other)
+        cache.share(fingerprint(number), DIGEST, other)
+    assert cache.get(fingerprint(0), other) == cache.get(fingerprint(0), DIGEST)
+    once = sum(entry.stat().st_size for entry in entries(tmp_path)) // 2
+    # Counted once, both fit with a third; counted twice they would have to go.
+    bounded = ConversionCache(tmp_path, int(once * 1.7))
+    bounded.put(fingerprint(2), DIGEST, document(os.urandom(2000).hex()))
+    assert all(bounded.has(fingerprint(number), digest) for number in range(2) for digest in (DIGEST, other))
+
+
 def test_pinned_entries_are_never_evicted(tmp_path: Path) -> None:
     cache = ConversionCache(tmp_path, 1, pinned=lambda mark, digest: mark == fingerprint(1) and digest == DIGEST)
     for number in range(4):

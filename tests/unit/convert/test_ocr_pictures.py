@@ -123,7 +123,8 @@ def test_without_an_engine_the_reason_names_the_way_out(pictures: Path) -> None:
 
 def test_pictures_of_no_text_make_no_document(pictures: Path) -> None:
     scans = Scans(ocr=FakeEngine([Reading(lines=(read("speck", 0.1),), turned=0)] * 3), max_pages=9)
-    found = scans.read(ConversionRequest(path=pictures, name="p.pdf", mime="application/pdf"), [0, 1, 2])
+    request = ConversionRequest(path=pictures, name="p.pdf", mime="application/pdf")
+    found = scans.read(request, preflight(pictures, "p.pdf", 10), [0, 1, 2])
     assert found is not None
     with pytest.raises(FileEmpty, match="OCR found no text on 3 pages, and what it read it was not sure of"):
         check_anything(found, [], "p.pdf")
@@ -153,3 +154,26 @@ def test_a_few_words_beside_a_picture_are_no_reason_to_doubt(pictures: Path) -> 
     )
     assert found.unread == ()
     assert [seen.text for seen in found.pages[0]] == [("A caption " * 5)]
+
+
+class Stamped(PdfPage):
+    """A picture over the whole page, and a line of text on it."""
+
+    def content(self) -> bytes:
+        return b"q 595 0 0 842 0 0 cm BI /W 2 /H 2 /CS /G /BPC 8 ID \x00\xff\xff\x00 EI Q\n" + super().content()
+
+
+def test_a_stamped_scan_is_read_and_a_titled_picture_keeps_its_text(tmp_path: Path) -> None:
+    file = tmp_path / "s.pdf"
+    file.write_bytes(Pdf([Stamped([(70, 800, 10, "ARCHIVE 0042")]), Stamped([(70, 800, 10, "Our new boat")])]).render())
+    before = preflight(file, "s.pdf", 10)
+    assert (before.for_ocr, before.stamped) == ((), (0, 1))
+    lines = tuple(read(f"What stands on row {row} of the scan", 0.9, 100 + 40 * row) for row in range(4))
+    engine = FakeEngine([Reading(lines=lines, turned=0), Reading(lines=(read("Our new boat", 0.9),), turned=0)])
+    scans = Scans(ocr=engine, max_pages=2)
+    assert scans.admitted(before, "s.pdf") == (0, 1)
+    found = scans.read(ConversionRequest(path=file, name="s.pdf", mime="application/pdf"), before, [0, 1])
+    assert found is not None
+    assert list(found.pages) == [0]
+    # They never make a file too long for OCR.
+    assert Scans(ocr=engine, max_pages=1).admitted(before, "s.pdf") == ()
