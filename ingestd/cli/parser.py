@@ -8,6 +8,7 @@ from ingestd import __version__
 from ingestd.cli import (
     check,
     chunk,
+    compare,
     confirm,
     diff_chunks,
     forget,
@@ -37,6 +38,7 @@ COMMANDS: dict[str, ModuleType] = {
     "forget": forget,
     "confirm": confirm,
     "chunk": chunk,
+    "compare": compare,
     "diff-chunks": diff_chunks,
 }
 """Each has ``add(commands)``, which defines its arguments, and ``run(invocation)``, which gives its outcome."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ingestd.cli.arguments import Commands, add_command, add_json
+from ingestd.cli.excerpt import edges
 from ingestd.cli.invocation import Invocation, named_paths
 from ingestd.cli.owning import acted
 from ingestd.cli.report import Answer, Document, Line, Part, Table
@@ -24,6 +25,7 @@ _FACTS = (
     "embedder",
     "ingested_at",
 )
+_FIRST_CHARS = 40
 
 
 def add(commands: Commands) -> None:
@@ -47,7 +49,7 @@ def run(invocation: Invocation) -> Answer:
 
 
 def report(document: Document) -> Iterator[Part]:
-    """The document, its blocks by type, and a row for each chunk."""
+    """The document, its blocks by type and one by one, then a row for each chunk."""
     yield Line(f"{document['root']}: {document['path']}", "strong")
     for fact in _FACTS:
         if document.get(fact) is not None:
@@ -59,6 +61,8 @@ def report(document: Document) -> Iterator[Part]:
     for block in document["blocks"]:
         blocks[block["type"]] = blocks.get(block["type"], 0) + 1
     yield Line("blocks: " + (", ".join(f"{count} {kind}" for kind, count in sorted(blocks.items())) or "none"))
+    if document["blocks"]:
+        yield _blocks(document["blocks"])
     if document["chunks"]:
         yield _chunks(document["chunks"])
     if document["state"] == "forgotten":
@@ -72,6 +76,30 @@ def _ocr(provenance: dict[str, str]) -> str:
     dropped = float(provenance["ocr_dropped_share"])
     said = f"{provenance['ocr']} with a mean confidence of {provenance['ocr_confidence']}"
     return f"{said}, {dropped:.1%} dropped as unsure" if dropped else said
+
+
+def _blocks(blocks: list[dict[str, Any]]) -> Table:
+    return Table(
+        title="blocks",
+        columns=("type", "level", "page", "chars", "n_chars", "text"),
+        rows=tuple(
+            (
+                block["type"],
+                block.get("level"),
+                block.get("page"),
+                f"{block['char_start']}-{block['char_end']}",
+                block["char_end"] - block["char_start"],
+                _first_words(block["text"]),
+            )
+            for block in blocks
+        ),
+        spare=("chars",),
+    )
+
+
+def _first_words(text: str) -> str:
+    first, last = edges(text, _FIRST_CHARS)
+    return f"{first} …" if last else first
 
 
 def _chunks(chunks: list[dict[str, Any]]) -> Table:

@@ -98,6 +98,16 @@ class Pool:
             self._keep_or_recycle(worker, int(reply["resident_bytes"]))
             return document
 
+    def warm(self) -> None:
+        """Have one process ready for the next file; raises as :meth:`convert` does when it does not start."""
+        with self._worker():
+            pass
+
+    def pids(self) -> tuple[int, ...]:
+        """Processes that this pool has now."""
+        with self._lock:
+            return tuple(worker.child.pid for worker in (*self._idle, *self._busy) if worker.child.alive)
+
     def close(self) -> None:
         """Kill all processes; conversions in hand end with a :class:`TransientError`."""
         with self._lock:

@@ -139,9 +139,19 @@ def test_a_search_without_hits_says_where_to_look() -> None:
 def test_a_document_is_shown_with_its_chunks() -> None:
     document = {
         "root": "docs", "path": "a.pdf", "title": "A", "version": 2, "state": "served", "chunks": [CHUNK],
-        "blocks": [{"type": "title"}, {"type": "paragraph"}, {"type": "paragraph"}],
+        "blocks": [
+            {"type": "title", "level": 1, "page": 1, "char_start": 0, "char_end": 7, "text": "Pumps"},
+            {"type": "paragraph", "level": None, "page": 1, "char_start": 9, "char_end": 11, "text": "a\nb"},
+            {"type": "paragraph", "level": None, "page": 2, "char_start": 13, "char_end": 513, "text": "word " * 100},
+        ],
     }  # fmt: skip
     text = lines(show.report, document)
+    assert [line.split() for line in text[6:9]] == [
+        ["type", "level", "page", "chars", "n_chars", "text"],
+        ["title", "1", "1", "0-7", "7", "Pumps"],
+        ["paragraph", "-", "1", "9-11", "2", "a", "b"],
+    ]
+    assert text[9].endswith("word word …")
     assert text[:5] == ["docs: a.pdf", "title: A", "version: 2", "state: served", "blocks: 2 paragraph, 1 title"]
     assert text[-1].split() == ["0", "0-5", "3-4", "1", "5", "list", "paragraph", "A", ">", "B"]
 
