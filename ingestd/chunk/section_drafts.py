@@ -16,7 +16,7 @@ from ingestd.chunk.manuscript import Manuscript
 from ingestd.chunk.partition import partition
 from ingestd.chunk.siblings import Unit, merged
 
-VERSION = 1
+VERSION = 2
 """Raised whenever a boundary moves for any document."""
 
 

@@ -119,3 +119,13 @@ def test_a_section_that_grows_changes_no_other():
 
 def test_the_default_sizes_suit_an_embedder_of_512_tokens():
     assert sizes_of(ChunkOptions(name="grain-growth")).max_size <= 512
+
+
+def test_a_part_of_a_paragraph_grows_into_no_other():
+    paragraphs = [sentences(n, f"river {n}") for n in (7, 8, 7, 9, 8, 7)]
+    result = chunked(
+        document(("h1", "T"), *[("paragraph", text) for text in paragraphs]), name="grain-growth", max_size=60
+    )
+    assert len(result.chunks) > len(paragraphs)
+    for c in result.chunks:
+        assert any(c.body in text for text in paragraphs), c.body
