@@ -15,7 +15,7 @@ Written down before the first run:
 
 - Measures: recall, precision, precision-omega and IoU of the first 5 chunks by token (Smith and Troynikov, 2024); recall at
   1,000 tokens, the last chunk cut where the budget ends, so that all retrieve as much; recall and IoU of the whole chunks
-  that fit 4,000 characters; NDCG, recall and MRR of the first 10 (:mod:`quality_measures`); megabytes a CPU second.
+  that fit 4,000 characters, and how much of that budget they fill; NDCG, recall and MRR of the first 10 (:mod:`quality_measures`); megabytes a CPU second.
 - Primary measure: recall at 1,000 tokens, over all questions. Each native default is compared with each other chunker by a
   paired randomisation test over the questions, two-sided; the p values of one model are corrected together (Holm).
 - Thresholds: at 4,000 characters on the three small corpora (chatlogs, state_of_the_union, wikitexts), recall of at least
@@ -54,7 +54,7 @@ PEERS = (
 PRIMARY = "recall@1000t"
 MEASURES = (
     *("recall@5", "precision@5", "precision-omega", "IoU@5"),
-    *(PRIMARY, "recall@4000c", "IoU@4000c", "NDCG@10", "recall@10", "MRR@10"),
+    *(PRIMARY, "recall@4000c", "IoU@4000c", "filled@4000c", "NDCG@10", "recall@10", "MRR@10"),
 )
 
 
@@ -77,7 +77,7 @@ def main() -> None:
     names = given.chunkers.split(",") if given.chunkers else [*OURS, *PEERS]
     if not peers_installed():
         print("the peers are left out: see the head of chunk_quality.py", file=sys.stderr)
-        names = [name for name in names if name in OURS]
+        names = [name for name in names if name.partition("@")[0] in OURS]
     models = [model for model in given.models.split(",") if model != "minilm" or minilm_installed()]
     print("\n".join(_head(found)))
     for model in models:
@@ -92,7 +92,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--corpora", default="", help="names, by commas; all by default")
-    parser.add_argument("--chunkers", default="", help=f"of: {', '.join([*OURS, *PEERS])}")
+    parser.add_argument("--chunkers", default="", help=f"of {', '.join([*OURS, *PEERS])}; NAME@160/120: sizes")
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes that embed")
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "ingestd-bench" / "vectors.sqlite"
@@ -170,6 +170,8 @@ def _compared(rows: Sequence[Row]) -> Iterator[str]:
         (mine.name, other.name): f"{gain:+.1f} (p {p:.3f})"
         for (mine, other), (gain, _), p in zip(pairs, found, corrected, strict=True)
     }
+    if not pairs:
+        return
     yield f"Difference of {PRIMARY} in points, native less the other, over all questions; p corrected by Holm:"
     yield ""
     yield f"| less | {' | '.join(row.name for row in ours)} |"

@@ -35,10 +35,11 @@ class Cut:
 
 
 def cut(name: str, corpora: Mapping[str, str]) -> Cut:
-    """Pieces that the chunker of the name makes of all corpora."""
-    if name not in OURS:
+    """Pieces that the chunker of the name makes of all corpora; ``NAME@160/120`` asks a native one for other sizes."""
+    base, _, sizes = name.partition("@")
+    if base not in OURS:
         return _peer(name, corpora)
-    made = OURS[name]()
+    made = OURS[base]() if not sizes else _sized(base, *map(int, sizes.split("/")))
     made("warm", "# Up\n\nOne sentence. Another one.\n")
     began = time.process_time()
     pieces = tuple(piece for corpus, text in corpora.items() for piece in made(corpus, text))
@@ -60,6 +61,10 @@ def native(name: str, **options: object) -> Callable[[], Chunk]:
         return pieces
 
     return made
+
+
+def _sized(name: str, largest: int, target: int) -> Chunk:
+    return native(name, max_size=largest, target_size=target)()
 
 
 def _fixed(size: int) -> Chunk:

@@ -84,6 +84,7 @@ def _measured(
     characters = overlap(spans, extent([each.chars for each in whole]), question.excerpts)
     yield "recall@4000c", characters.recall
     yield "IoU@4000c", characters.iou
+    yield "filled@4000c", extent([each.chars for each in whole]) / CHARACTERS
     ten = [each.tokens if each.corpus == question.corpus else None for each in order[:RANKS]]
     ranking = ranked(ten, own, wanted)
     yield "NDCG@10", ranking.ndcg

@@ -26,11 +26,16 @@ Level = str
 _ITEM = re.compile(
     r"^[ \t>]*(?:[-*+\u2022\u2023\u25e6\u25aa\u2013]|\(?(?:\d{1,9}|[A-Za-z])[.)])(?=[ \t\r\n])", re.MULTILINE
 )
+# Each begins with one class of characters, by which the engine skips what cannot match.
 _STOP = re.compile(
-    r"[.!?\u2026][\"'\u201d\u2019\u00bb)\]}]{0,3}(?=\s)|[\u3002\uff01\uff1f][\u300d\u300f\uff09\u201d]{0,3}"
+    r"[.!?\u2026\u3002\uff01\uff1f]"
+    r"(?:(?<=[\u3002\uff01\uff1f])[\u300d\u300f\uff09\u201d]{0,3}|(?<=[.!?\u2026])[\"'\u201d\u2019\u00bb)\]}]{0,3}(?=\s))"
 )
 """Ends of sentences that a segmenter does not see, inside quotation marks or brackets."""
-_PAUSE = re.compile(r"[,;:][\"'\u201d\u2019)\]}]{0,3}(?=\s)|[\uff0c\uff1b\uff1a]|(?<=\s)[\u2013\u2014](?=\s)")
+_PAUSE = re.compile(
+    r"[,;:\uff0c\uff1b\uff1a\u2013\u2014]"
+    r"(?:(?<=[\uff0c\uff1b\uff1a])|(?<=\s[\u2013\u2014])(?=\s)|(?<=[,;:])[\"'\u201d\u2019)\]}]{0,3}(?=\s))"
+)
 WRAPPED = 200
 """Characters of a line: nobody wraps prose so late, so the lines of a paragraph with a longer one are paragraphs."""
 RAGGED = 0.6
