@@ -122,9 +122,11 @@ def ranked(first: Sequence[Span | None], own: Sequence[Span], excerpts: Sequence
     """
     wanted = united(excerpts)
     gains = _gains(first[:RANKS], wanted)
-    ideal = _gains(_greedy(own, wanted), wanted)
+    best = _discounted(_gains(_greedy(own, wanted), wanted))
     hits = [rank for rank, span in enumerate(first[:RANKS], start=1) if span and common([span], wanted)]
-    return Ranked(ndcg=_discounted(gains) / _discounted(ideal), recall=sum(gains), mrr=1 / hits[0] if hits else 0.0)
+    # A chunker may have lost all of the excerpts.
+    ndcg = _discounted(gains) / best if best else 0.0
+    return Ranked(ndcg=ndcg, recall=sum(gains), mrr=1 / hits[0] if hits else 0.0)
 
 
 def _gains(spans: Sequence[Span | None], wanted: Sequence[Span]) -> list[float]:
