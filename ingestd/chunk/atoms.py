@@ -3,11 +3,14 @@
 from dataclasses import dataclass
 
 BETWEEN_BLOCKS = 0.0
+BETWEEN_PARAGRAPHS = 0.05
+"""Lines that are paragraphs."""
 BETWEEN_ROWS = 0.1
 """Rows of a table, lines of code, items of a list."""
 BETWEEN_SENTENCES = 0.25
 BETWEEN_LINES = 0.4
 """Lines of a sentence."""
+BETWEEN_CLAUSES = 0.6
 BETWEEN_WORDS = 1.0
 BOUND = 4.0
 """A caption and its table, a formula and the sentence that leads to it: cut only where the cap leaves no choice."""

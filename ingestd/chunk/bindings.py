@@ -4,14 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from ingestd.chunk.atoms import BETWEEN_BLOCKS, BETWEEN_ROWS, BETWEEN_SENTENCES, BOUND, Atom
 from ingestd.chunk.cascade import Request, split_blocks
-from ingestd.chunk.levels import spans_of
+from ingestd.chunk.levels import CLOSERS, ENDINGS, spans_of
 from ingestd.chunk.manuscript import Manuscript
 from ingestd.chunk.wraps import NO_WRAP
 from ingestd.model.document import Block, BlockType
 
 CAPTIONED = frozenset({BlockType.TABLE, BlockType.PICTURE, BlockType.CODE})
-_ENDINGS = frozenset(".!?\u3002\uff01\uff1f\u2026")
-_CLOSERS = "\"')]}*_\u201d\u2019\u00bb\u300d"
 LONGEST_LEAD = 4096
 """Characters at the end of a paragraph in which the sentence that leads to a formula is looked for."""
 
@@ -108,8 +106,8 @@ def _formula_cost(before: Block, block: Block) -> float:
 
 def _leads(block: Block) -> bool:
     """Whether the paragraph ends in mid-sentence."""
-    text = block.text[-64:].rstrip().rstrip(_CLOSERS)
-    return block.type is BlockType.PARAGRAPH and bool(text) and text[-1] not in _ENDINGS
+    text = block.text[-64:].rstrip().rstrip(CLOSERS)
+    return block.type is BlockType.PARAGRAPH and bool(text) and text[-1] not in ENDINGS
 
 
 def _with_lead(manuscript: Manuscript, index: int, cost: float) -> tuple[Atom, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from ingestd.chunk.atoms import BETWEEN_BLOCKS, BETWEEN_WORDS, Atom
+from ingestd.chunk.atoms import BETWEEN_BLOCKS, BETWEEN_PARAGRAPHS, BETWEEN_WORDS, Atom
 from ingestd.chunk.levels import COSTS, Level, Spans, levels_of, spans_of
 from ingestd.chunk.manuscript import Manuscript
 from ingestd.chunk.windows import windows
@@ -198,14 +198,18 @@ def _even(manuscript: Manuscript, root: _Piece, leaves: Sequence[_Leaf]) -> tupl
 def _joined(
     manuscript: Manuscript, budget: float, leaves: Sequence[_Leaf], enough: float, enough_at_blank: float
 ) -> list[_Leaf]:
-    """Neighbours joined up to the budget, until a run has enough."""
+    """Neighbours of one paragraph joined up to the budget, until a run has enough."""
     joint, per_token, per_char = manuscript.scale.joint, manuscript.scale.per_token, manuscript.scale.per_char
     joined: list[_Leaf] = []
     start, end, tokens, cut = leaves[0]
     size = max(tokens * per_token, (end - start) * per_char)
     for leaf in leaves[1:]:
-        low, high, more, _ = leaf
-        if size < enough and (size < enough_at_blank or manuscript.markdown.count("\n", end, low) < 2):
+        low, high, more, before = leaf
+        if (
+            before > BETWEEN_PARAGRAPHS
+            and size < enough
+            and (size < enough_at_blank or manuscript.markdown.count("\n", end, low) < 2)
+        ):
             both = tokens + joint + more
             grown = max(both * per_token, (high - start) * per_char)
             if grown <= budget:

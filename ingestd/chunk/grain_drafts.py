@@ -114,10 +114,25 @@ def _grown(manuscript: Manuscript, section: int, parts: Sequence[_Run]) -> list[
 
 
 def _accepted(manuscript: Manuscript, current: _Run, run: _Run, budget: float, goal: float) -> bool:
-    """Whether the chunk grows by the run: when that brings it nearer to the goal, or it ends in mid-sentence."""
+    """Whether the chunk grows by the run: when that brings it nearer to the goal, or it ends in mid-sentence.
+
+    A part of a block and what is not of that block are joined only where the chunk would be below the least size.
+    """
     size, grown = _size(manuscript, current), _size(manuscript, current + run)
-    unfinished = run[0].cut > BETWEEN_BLOCKS and current[-1].block != run[0].block
-    return grown <= budget and (unfinished or abs(grown - goal) < abs(goal - size))
+    if grown > budget:
+        return False
+    if current[-1].block != run[0].block:
+        if run[0].cut > BETWEEN_BLOCKS:
+            return True
+        if size >= manuscript.scale.floor and _mixed(manuscript, current, run):
+            return False
+    return abs(grown - goal) < abs(goal - size)
+
+
+def _mixed(manuscript: Manuscript, current: _Run, run: _Run) -> bool:
+    """Whether the chunk begins inside its last block, or the run ends inside its first."""
+    last, first = manuscript.blocks[current[-1].block], manuscript.blocks[run[0].block]
+    return current[0].start > last.start or run[-1].end < first.end
 
 
 def _overlapping(manuscript: Manuscript, before: _Run, run: _Run, budget: float) -> _Run:

@@ -5,37 +5,65 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
 
-from ingestd.chunk.atoms import BETWEEN_LINES, BETWEEN_ROWS, BETWEEN_SENTENCES
+from ingestd.chunk.atoms import (
+    BETWEEN_CLAUSES,
+    BETWEEN_LINES,
+    BETWEEN_PARAGRAPHS,
+    BETWEEN_ROWS,
+    BETWEEN_SENTENCES,
+)
 from ingestd.chunk.graphemes import is_boundary
 from ingestd.chunk.windows import trimmed, windows
 from ingestd.chunk.wraps import Wrap, wrap
 from ingestd.model.document import Block, BlockType
 from ingestd.ports.segmenter import Segmenter
 
+ENDINGS = frozenset(".!?\u3002\uff01\uff1f\u2026")
+CLOSERS = "\"')]}*_\u201d\u2019\u00bb\u300d"
+"""What may follow the end of a sentence."""
 Spans = list[tuple[int, int]]
 Level = str
-"""``rows``, ``items``, ``lines`` or ``sentences``; below the last come words."""
+"""``rows``, ``items``, ``paragraphs``, ``ragged``, ``sentences``, ``lines``, ``stops`` or ``clauses``; below the last come words."""
 
 _ITEM = re.compile(
     r"^[ \t>]*(?:[-*+\u2022\u2023\u25e6\u25aa\u2013]|\(?(?:\d{1,9}|[A-Za-z])[.)])(?=[ \t\r\n])", re.MULTILINE
 )
+# Each begins with one class of characters, by which the engine skips what cannot match.
+_STOP = re.compile(
+    r"[.!?\u2026\u3002\uff01\uff1f]"
+    r"(?:(?<=[\u3002\uff01\uff1f])[\u300d\u300f\uff09\u201d]{0,3}|(?<=[.!?\u2026])[\"'\u201d\u2019\u00bb)\]}]{0,3}(?=\s))"
+)
+"""Ends of sentences that a segmenter does not see, inside quotation marks or brackets."""
+_PAUSE = re.compile(
+    r"[,;:\uff0c\uff1b\uff1a\u2013\u2014]"
+    r"(?:(?<=[\uff0c\uff1b\uff1a])|(?<=\s[\u2013\u2014])(?=\s)|(?<=[,;:])[\"'\u201d\u2019)\]}]{0,3}(?=\s))"
+)
+WRAPPED = 200
+"""Characters of a line: nobody wraps prose so late, so the lines of a paragraph with a longer one are paragraphs."""
+RAGGED = 0.6
+"""Part of the longest line's length below which a line is short; where more than a quarter are, nobody wrapped them."""
+_PROSE: tuple[Level, ...] = ("paragraphs", "ragged", "sentences", "lines", "stops", "clauses")
 _LEVELS: dict[BlockType, tuple[Level, ...]] = {
     BlockType.TABLE: ("rows", "sentences"),
     BlockType.CODE: ("rows",),
     BlockType.FORMULA: ("rows",),
-    BlockType.LIST: ("items", "sentences", "lines"),
+    BlockType.LIST: ("items", *_PROSE[2:]),
 }
 COSTS: dict[Level, float] = {
     "rows": BETWEEN_ROWS,
     "items": BETWEEN_ROWS,
+    "paragraphs": BETWEEN_PARAGRAPHS,
+    "ragged": BETWEEN_ROWS,
     "sentences": BETWEEN_SENTENCES,
     "lines": BETWEEN_LINES,
+    "stops": BETWEEN_LINES,
+    "clauses": BETWEEN_CLAUSES,
 }
 
 
 def levels_of(kind: BlockType) -> tuple[Level, ...]:
     """Levels at which a block of the kind is split, coarsest first."""
-    return _LEVELS.get(kind, ("sentences", "lines"))
+    return _LEVELS.get(kind, _PROSE)
 
 
 def spans_of(level: Level, markdown: str, span: tuple[int, int], wrap: Wrap, segmenter: Segmenter) -> Spans:
@@ -52,8 +80,12 @@ def spans_of(level: Level, markdown: str, span: tuple[int, int], wrap: Wrap, seg
             return _rows(markdown, start, end, wrap)
         case "items":
             return _items(markdown, start, end)
+        case "paragraphs" | "ragged":
+            return _unwrapped(level, _lines(markdown, start, end), markdown)
         case "sentences":
             return _sentences(markdown, start, end, segmenter)
+        case "stops" | "clauses":
+            return _pieces(markdown, start, end, _STOP if level == "stops" else _PAUSE)
         case _:
             return _lines(markdown, start, end)
 
@@ -127,6 +159,36 @@ def _lines(markdown: str, start: int, end: int) -> Spans:
             lines.append((first, first + len(words.rstrip())))
         position += len(line) + 1
     return lines
+
+
+def _unwrapped(level: Level, lines: Spans, markdown: str) -> Spans:
+    """The lines, or all of them in one where the level finds that a longer line was wrapped to give them."""
+    longest = max((end - start for start, end in lines), default=0)
+    if level == "paragraphs" and longest > WRAPPED:
+        return _led(markdown, lines)
+    if level == "ragged" and sum(end - start < RAGGED * longest for start, end in lines[:-1]) * 4 > len(lines):
+        return lines
+    return [(lines[0][0], lines[-1][1])] if lines else []
+
+
+def _led(markdown: str, lines: Spans) -> Spans:
+    """Lines, each short one without a stop joined to the one that it leads to."""
+    joined: Spans = []
+    for start, end in lines:
+        if joined and joined[-1][1] - joined[-1][0] <= WRAPPED and not _ends(markdown, *joined[-1]):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _ends(markdown: str, start: int, end: int) -> bool:
+    return markdown[max(start, end - 4) : end].rstrip(CLOSERS)[-1:] in ENDINGS
+
+
+def _pieces(markdown: str, start: int, end: int, mark: re.Pattern[str]) -> Spans:
+    ends = [found.end() for found in mark.finditer(markdown, start, end)]
+    return _cores(markdown, pairwise([start, *(place for place in ends if start < place < end), end]))
 
 
 def _cores(markdown: str, spans: Iterable[tuple[int, int]]) -> Spans:

@@ -26,10 +26,10 @@ class Sizes:
 
 DEFAULTS: Mapping[tuple[str, str], Sizes] = MappingProxyType(
     {
-        ("structure-first", "tokens"): Sizes(max_size=160, target_size=125, min_size=40),
-        ("structure-first", "chars"): Sizes(max_size=760, target_size=590, min_size=190),
-        ("grain-growth", "tokens"): Sizes(max_size=150, target_size=110, min_size=32),
-        ("grain-growth", "chars"): Sizes(max_size=710, target_size=520, min_size=150),
+        ("structure-first", "tokens"): Sizes(max_size=120, target_size=90, min_size=28),
+        ("structure-first", "chars"): Sizes(max_size=570, target_size=425, min_size=133),
+        ("grain-growth", "tokens"): Sizes(max_size=120, target_size=90, min_size=28),
+        ("grain-growth", "chars"): Sizes(max_size=570, target_size=425, min_size=133),
     }
 )
 

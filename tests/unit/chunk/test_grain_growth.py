@@ -134,3 +134,13 @@ def test_headings_that_a_crowded_path_leaves_out_stand_in_chunks_of_their_own():
 def test_parts_of_a_long_heading_do_not_overlap():
     chunks = grains(document(("h1", "word " * 300)), max_size=60).chunks
     assert all(a.char_end <= b.char_start for a, b in pairwise(chunks))
+
+
+def test_a_part_of_a_paragraph_grows_into_no_other():
+    paragraphs = [sentences(n, f"river {n}") for n in (7, 8, 7, 9, 8, 7)]
+    result = chunked(
+        document(("h1", "T"), *[("paragraph", text) for text in paragraphs]), name="grain-growth", max_size=60
+    )
+    assert len(result.chunks) > len(paragraphs)
+    for c in result.chunks:
+        assert any(c.body in text for text in paragraphs), c.body

@@ -1,3 +1,5 @@
+import textwrap
+
 import pytest
 
 from ingestd.model.document import BlockType
@@ -113,6 +115,54 @@ def test_a_large_paragraph_is_cut_between_sentences():
     assert len(result.chunks) > 3
     assert all(c.body.startswith("Here") and c.body.endswith(".") for c in result.chunks)
     tiles(made, result)
+
+
+def test_lines_that_nobody_wrapped_are_paragraphs():
+    lines = [sentences(5, f"river {n}") for n in range(12)]
+    made = document(("paragraph", "\n".join(lines)))
+    result = structure(made, max_size=80, target_size=60)
+    assert [c.body for c in result.chunks] == lines
+    tiles(made, result)
+
+
+def test_a_line_without_a_stop_goes_with_the_lines_that_it_leads_to():
+    parts = [f"About river {n}\n{sentences(5, f'river {n}')}" for n in range(12)]
+    made = document(("paragraph", "\n".join(parts)))
+    assert [c.body for c in structure(made, max_size=80, target_size=60).chunks] == parts
+
+
+def test_wrapped_lines_are_cut_between_sentences():
+    lines = textwrap.wrap(sentences(60), 72)
+    result = structure(document(("paragraph", "\n".join(lines))), max_size=80, target_size=60)
+    assert len(result.chunks) > 5
+    assert all(c.body.startswith("Here") and c.body.endswith(".") for c in result.chunks)
+
+
+def test_ragged_lines_are_cut_between_lines():
+    rows = [f"Item {n}. Left | {'value ' * (n % 9 * 3 + 1)}| {n}" for n in range(60)]
+    result = structure(document(("paragraph", "\n".join(rows))), max_size=120)
+    assert [row for c in result.chunks for row in c.body.split("\n")] == rows
+
+
+def test_a_part_of_a_paragraph_stands_apart_from_other_paragraphs():
+    paragraphs = [sentences(n, f"river {n}") for n in (7, 8, 7, 9, 8, 7)]
+    result = structure(document(("h1", "T"), *[("paragraph", text) for text in paragraphs]), max_size=60)
+    assert len(result.chunks) > len(paragraphs)
+    for c in result.chunks:
+        assert any(c.body in text for text in paragraphs), c.body
+
+
+def test_a_sentence_over_the_cap_is_cut_at_stops_inside_quotation_marks():
+    said = " ".join(f"Is this word {n} of many, he asked?" for n in range(40))
+    result = structure(document(("paragraph", f"'{said}'")), max_size=60)
+    assert len(result.chunks) > 5
+    assert all(c.body.rstrip("'").endswith("?") for c in result.chunks)
+
+
+def test_a_sentence_without_stops_is_cut_at_commas():
+    result = structure(document(("paragraph", ", ".join(f"here is clause number {n}" for n in range(60)))), max_size=60)
+    assert len(result.chunks) > 5
+    assert all(c.body.startswith("here is") for c in result.chunks)
 
 
 def test_each_part_of_a_large_table_repeats_the_header_rows():
