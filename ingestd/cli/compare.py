@@ -68,7 +68,7 @@ def comparison(subject: "Subject", options: "ConvertOptions") -> dict[str, Any]:
     by_pdfium = None if isinstance(yardstick, IngestdError) else yardstick
     trials = [trial(subject, name, options) for name in found.names]
     documents = [one.outcome for one in trials if not isinstance(one.outcome, IngestdError)]
-    largest = max((characters(document.markdown) for document in documents), default=0)
+    largest = max((characters(document) for document in documents), default=0)
     return {
         "file": subject.name,
         "mime": subject.mime,

@@ -14,9 +14,25 @@ _HEADINGS = (BlockType.TITLE, BlockType.SECTION)
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
 
 
-def characters(text: str) -> int:
-    """Characters that are no white space."""
+def characters(document: Document) -> int:
+    """Characters of its text that are no white space, without the marks that Markdown puts around the cells of tables."""
+    return sum(_characters(block) for block in document.blocks)
+
+
+def _characters(block: Block) -> int:
+    text = block.text
+    if block.type is BlockType.TABLE:
+        text = _CELL_BORDER.sub("", "\n".join(row for row in _rows(block) if not _is_delimiter(row)))
     return len(_SPACE.sub("", text))
+
+
+def _rows(block: Block) -> list[str]:
+    return [line.strip() for line in block.text.splitlines() if line.strip()]
+
+
+def _is_delimiter(row: str) -> bool:
+    """Whether it is the row of dashes below the headings, which holds no cells."""
+    return "-" in row and not row.strip("|-: ")
 
 
 def figures(trial: Trial, by_pdfium: Sequence[int] | None, largest: int) -> dict[str, Any]:
@@ -63,7 +79,7 @@ def _content(document: Document, by_pdfium: Sequence[int] | None, largest: int) 
 
 def _coverage(document: Document, by_pdfium: Sequence[int] | None, largest: int) -> dict[str, Any]:
     """What came through, of what PDFium sees or, without its word, of the largest document that was made."""
-    found = characters(document.markdown)
+    found = characters(document)
     of = largest if by_pdfium is None else sum(by_pdfium)
     pages = {block.page for block in document.blocks if block.page is not None and block.text.strip()}
     return {
@@ -77,10 +93,9 @@ def _coverage(document: Document, by_pdfium: Sequence[int] | None, largest: int)
 
 
 def _table(block: Block) -> dict[str, Any]:
-    rows = [line.strip() for line in block.text.splitlines() if line.strip()]
+    rows = _rows(block)
     widths = [len(_CELL_BORDER.findall(row)) - row.startswith("|") - row.endswith("|") + 1 for row in rows]
-    # The row of dashes below the headings holds no cells.
-    delimiters = sum(1 for row in rows if "-" in row and not row.strip("|-: "))
+    delimiters = sum(1 for row in rows if _is_delimiter(row))
     return {"rows": len(rows) - delimiters, "columns": max(widths, default=0), "page": block.page}
 
 
@@ -88,7 +103,7 @@ def _by_page(blocks: Sequence[Block]) -> Mapping[str, int]:
     counts: Counter[int] = Counter()
     for block in blocks:
         if block.page is not None:
-            counts[block.page] += characters(block.text)
+            counts[block.page] += _characters(block)
     return {str(page): counts[page] for page in sorted(counts)}
 
 

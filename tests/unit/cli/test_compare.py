@@ -60,6 +60,7 @@ def test_a_markdown_file_is_measured_and_the_exit_status_is_done(run: Run, home:
     assert entry["tables"] == [{"rows": 3, "columns": 2, "page": None}]
     assert [(heading["level"], heading["text"]) for heading in entry["headings"]] == [(1, "Pumps"), (2, "Sizes")]
     assert entry["coverage"]["share"] == 1.0
+    assert entry["coverage"]["characters"] == len("PumpsApumpmoveswater.Sizessizeflow1529")
     assert entry["seconds"] > 0
     assert not list(home.glob(".local/state/**/*.sqlite*"))
 
