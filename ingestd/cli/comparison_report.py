@@ -43,7 +43,7 @@ def _figures(entries: list[Entry]) -> Table:
     kinds = sorted({kind for entry in entries for kind in entry.get("blocks", ())})
     rows: list[tuple[Cell, ...]] = [
         ("outcome", *("document" if entry["error"] is None else str(entry["error"]) for entry in entries)),
-        ("coverage", *(_coverage(entry) for entry in entries)),
+        (_coverage_of(entries), *(_coverage(entry) for entry in entries)),
         ("characters", *(_at(entry, "coverage", "characters") for entry in entries)),
         ("pages with text", *(_pages_with_text(entry) for entry in entries)),
         ("Markdown", *(_at(entry, "markdown_characters") for entry in entries)),
@@ -63,11 +63,14 @@ def _at(entry: Entry, *keys: str) -> str | None:
     return None if value is None else str(value)  # pyright: ignore[reportUnknownArgumentType]  JSON
 
 
+def _coverage_of(entries: list[Entry]) -> str:
+    by_pdfium = any(entry["error"] is None and entry["coverage"]["against"] == "pdfium" for entry in entries)
+    return "coverage of PDFium's" if by_pdfium else "coverage of the most"
+
+
 def _coverage(entry: Entry) -> str | None:
-    if entry["error"] is not None or entry["coverage"]["share"] is None:
-        return None
-    against = "PDFium" if entry["coverage"]["against"] == "pdfium" else "the largest"
-    return f"{entry['coverage']['share']:.1%} of {against}"
+    share = None if entry["error"] is not None else entry["coverage"]["share"]
+    return None if share is None else f"{share:.1%}"
 
 
 def _pages_with_text(entry: Entry) -> str | None:

@@ -141,7 +141,7 @@ def test_two_converters_stand_side_by_side(*, failed: bool) -> None:
     assert "not installed: three (it is not there)" in text
     assert ("two: CorruptFile: a.pdf is damaged" in text) == failed
     assert ("characters on pages that differ" in text) != failed
-    assert "100.0% of PDFium" in text
+    assert "coverage of PDFium's  100.0%" in text
 
 
 def made(name: str, first: str, second: str) -> Trial:
