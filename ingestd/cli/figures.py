@@ -88,8 +88,13 @@ def _coverage(document: Document, by_pdfium: Sequence[int] | None, largest: int)
         "of_characters": of,
         "share": round(found / of, 4) if of else None,
         "pages": len(pages),
-        "of_pages": None if by_pdfium is None else sum(1 for count in by_pdfium if count),
+        "of_pages": None if by_pdfium is None else len(pages | _with_text(by_pdfium)),
     }
+
+
+def _with_text(by_pdfium: Sequence[int]) -> set[int]:
+    """Pages that have text without OCR."""
+    return {number for number, count in enumerate(by_pdfium, 1) if count}
 
 
 def _table(block: Block) -> dict[str, Any]:

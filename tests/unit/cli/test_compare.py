@@ -144,6 +144,11 @@ def test_two_converters_stand_side_by_side(*, failed: bool) -> None:
     assert "coverage of PDFium's  100.0%" in text
 
 
+def test_a_page_that_only_ocr_can_read_counts_among_the_pages_with_text() -> None:
+    coverage = figures(made("one", "First page", "Second page"), (9, 0), 19)["coverage"]
+    assert (coverage["pages"], coverage["of_pages"]) == (2, 2)
+
+
 def made(name: str, first: str, second: str) -> Trial:
     markdown = f"{first}\n\n{second}"
     blocks = (
