@@ -12,7 +12,7 @@ from ingestd.settings import ChunkerSettings, EmbedderSettings
 from tests.system.conftest import Program, sections
 
 Write = Callable[..., Path]
-_SMALLER = ChunkerSettings(max_size=120)
+_SMALLER = ChunkerSettings(max_size=60)
 
 
 def _fill(write: Write) -> None:

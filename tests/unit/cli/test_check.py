@@ -109,7 +109,7 @@ def test_sizes_that_the_embedder_does_not_take_are_amiss(run: Run, home: Path) -
     assert code == 1
     assert {subject for subject, (ok, _) in found.items() if not ok} == {"chunker of root b"}
     assert "max_size is 9000 tokens and the embedder takes 512" in found["chunker of root b"][1]
-    assert found["chunker of root a"] == (True, "structure-first, at most 160 tokens")
+    assert found["chunker of root a"] == (True, "structure-first, at most 120 tokens")
 
 
 def test_a_segmenter_with_a_model_is_loaded_and_tells_its_device(run: Run, home: Path) -> None:

@@ -59,7 +59,7 @@ def test_each_option_that_changes_the_chunks_changes_the_stage(wiring: Wiring) -
             (
                 ChunkerSettings(),
                 ChunkerSettings(name="grain-growth"),
-                ChunkerSettings(max_size=120),
+                ChunkerSettings(max_size=100),
                 ChunkerSettings(unit="chars"),
                 ChunkerSettings(segmenter="punctuation"),
                 ChunkerSettings(profile="compat"),
