@@ -103,7 +103,19 @@ def halves(markdown: str, block: Block, span: tuple[int, int], segmenter: Segmen
             middle = (start + end) // 2
             cut = min(range(1, len(spans)), key=lambda number: abs(spans[number][0] - middle))
             return [(spans[0][0], spans[cut - 1][1]), (spans[cut][0], spans[-1][1])]
+    low, high = _inside(markdown, start, end, around)
+    spans = windows(markdown, low, high, 2)
+    if len(spans) > 1:
+        # Neither part is a fence or a header alone.
+        return [(start, spans[0][1]), (spans[1][0], end)]
     return windows(markdown, start, end, 2)
+
+
+def _inside(markdown: str, start: int, end: int, wrap: Wrap) -> tuple[int, int]:
+    """The span without the lines that only lead to what is between them, or close it; empty where there is nothing."""
+    lines = _lines(markdown, start, end)
+    inner = lines[wrap.leading : len(lines) - wrap.trailing]
+    return (inner[0][0], inner[-1][1]) if inner else (start, start)
 
 
 def _rows(markdown: str, start: int, end: int, wrap: Wrap) -> Spans:
@@ -139,7 +151,7 @@ def _sentences(markdown: str, start: int, end: int, segmenter: Segmenter) -> Spa
         first = position if sentence[:1].strip() else after - len(sentence.lstrip())
         last = position + len(sentence.rstrip())
         if first < last:
-            if markdown[first] >= "\u0300" and spans and not is_boundary(markdown, first, spans[-1][0]):
+            if spans and not _parts(markdown, first, spans[-1][0]):
                 # What extends the last character of the sentence before belongs to that.
                 first = spans.pop()[0]
             spans.append((first, last))
@@ -188,7 +200,13 @@ def _ends(markdown: str, start: int, end: int) -> bool:
 
 def _pieces(markdown: str, start: int, end: int, mark: re.Pattern[str]) -> Spans:
     ends = [found.end() for found in mark.finditer(markdown, start, end)]
-    return _cores(markdown, pairwise([start, *(place for place in ends if start < place < end), end]))
+    places = [at for at in ends if start < at < end and _parts(markdown, at, start)]
+    return _cores(markdown, pairwise([start, *places, end]))
+
+
+def _parts(markdown: str, at: int, start: int) -> bool:
+    """Whether a cut there leaves every character whole: what follows a stop may extend it."""
+    return markdown[at] < "\u0300" or is_boundary(markdown, at, start)
 
 
 def _cores(markdown: str, spans: Iterable[tuple[int, int]]) -> Spans:

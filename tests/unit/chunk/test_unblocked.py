@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -26,17 +27,6 @@ BLOCKS = [{"type": "paragraph", "text": sentences(30), "page": 0} for _ in range
 
 def chunked_async(count: Callable[[Sequence[str]], list[int]]):
     return chunk_async(LONG, OPTIONS, count, punctuation(), max_tokens=MAX_TOKENS)
-
-
-async def beside(work) -> int:
-    """Beats of the loop's heart while the work goes on."""
-    beats = 0
-    task = asyncio.ensure_future(work)
-    while not task.done():
-        await asyncio.sleep(0)
-        beats += 1
-    await task
-    return beats
 
 
 def test_the_chunks_are_the_same() -> None:
@@ -62,7 +52,23 @@ def test_the_event_loop_goes_on_while_a_document_is_chunked() -> None:
 
 
 def test_the_event_loop_goes_on_while_blocks_grow() -> None:
-    assert asyncio.run(beside(grain_growth.chunk_document_async(BLOCKS, "f", 300, 400))) > BEATS
+    beaten = threading.Event()
+
+    class Patient(list[dict[str, object]]):
+        """Blocks that wait to be read: a loop that waits for the chunks never sets the event."""
+
+        def __iter__(self):
+            assert beaten.wait(SECONDS)
+            return super().__iter__()
+
+    async def beating() -> tuple[list[Any], list[Any]]:
+        task = asyncio.ensure_future(grain_growth.chunk_document_async(Patient(BLOCKS), "f", 300, 400))
+        for _ in range(BEATS):
+            await asyncio.sleep(0)
+        beaten.set()
+        return await task
+
+    assert len(asyncio.run(beating())[0]) > 1
 
 
 def test_a_cancelled_task_ends_its_thread_at_the_next_count() -> None:
